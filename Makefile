@@ -1,0 +1,32 @@
+# Everything a person does with this repository. `make help` lists the targets.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+NATIVE_SOURCES := CMakeLists.txt $(shell find kernels/csrc -type f -not -path '*/__pycache__/*')
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## ?/\1\t/' | awk -F'\t' '{printf "  %-12s %s\n", $$1, $$2}'
+
+$(VENV)/.dependencies: requirements/dev.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "cuzkweb needs Python 3.11 or newer")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	@touch $@
+
+$(VENV)/.native: $(VENV)/.dependencies pyproject.toml $(NATIVE_SOURCES)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+.PHONY: setup
+setup: $(VENV)/.native ## virtual environment in .venv, locked dependencies, native build
+
+.PHONY: lock
+lock: ## resolve requirements/dev.lock afresh (needs uv)
+	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-header --quiet -o requirements/dev.lock
+
+.PHONY: clean
+clean: ## remove everything that was built
+	rm -rf $(VENV) build var kernels/*.so tests/node/node_modules
