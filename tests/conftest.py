@@ -1,0 +1,22 @@
+"""What every test may ask for."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+def shared_folder() -> Path | None:
+    """The folder of foreign artefacts that are read in place and never copied, or None where it is absent."""
+    candidates = [Path(os.environ["CUZKWEB_SHARED"])] if "CUZKWEB_SHARED" in os.environ else [REPOSITORY.parent / "shared"]
+    return next((path for path in candidates if (path / "fixtures").is_dir()), None)
+
+
+@pytest.fixture(scope="session")
+def shared_fixtures() -> Path:
+    folder = shared_folder()
+    if folder is None:
+        pytest.skip("the folder of foreign fixtures is not here (set CUZKWEB_SHARED to point at it)")
+    return folder / "fixtures"
