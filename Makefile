@@ -30,3 +30,40 @@ lock: ## resolve requirements/dev.lock afresh (needs uv)
 .PHONY: clean
 clean: ## remove everything that was built
 	rm -rf $(VENV) build var kernels/*.so tests/node/node_modules
+
+.PHONY: demo
+demo: setup ## everything running, real proofs made and verified (ONCE=1 leaves afterwards)
+	@$(BIN)/cuzkweb demo $(if $(ONCE),--once)
+
+.PHONY: up
+up: setup ## the whole service, until Ctrl-C
+	@$(BIN)/cuzkweb up
+
+# snarkjs, the independent prover and verifier of the tests, where npm is at hand
+tests/node/node_modules/.installed: tests/node/package-lock.json
+	@if command -v npm >/dev/null; then cd tests/node && npm ci --silent --no-audit --no-fund && touch node_modules/.installed; \
+	else echo "npm is not here: tests that compare with snarkjs will skip"; fi
+
+.PHONY: test
+test: setup tests/node/node_modules/.installed ## all tests
+	$(BIN)/python -m pytest $(TESTS)
+
+.PHONY: check
+check: setup ## ruff, types, layers, formatting of C++, migrations, system checks
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/clang-format --dry-run --Werror $$(git ls-files 'kernels/csrc/*.cpp' 'kernels/csrc/*.hpp' | grep -v /generated/)
+	$(BIN)/python -W error manage.py makemigrations --check --dry-run
+	$(BIN)/python -W error manage.py check
+
+.PHONY: format
+format: setup ## rewrite the sources in the house style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $$(git ls-files 'kernels/csrc/*.cpp' 'kernels/csrc/*.hpp' | grep -v /generated/)
+
+.PHONY: bench
+bench: setup tests/node/node_modules/.installed ## stage times, and snarkjs on the same files in the same run
+	$(BIN)/cuzkweb bench
