@@ -1,8 +1,13 @@
-"""The only seam between the provers and what computes for them."""
+"""The device seam: what every prover device, CPU or GPU, does for the layers above.
 
-from __future__ import annotations
+A device keeps proving keys resident, runs the arithmetic stages of a Groth16 proof and
+returns the raw multi-scalar sums. Blinding and assembly belong to the caller.
+"""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +15,32 @@ from numpy.typing import NDArray
 from kernels.curves import Curve
 
 
-@dataclass(frozen=True, slots=True)
-class KeyPoints:
-    """The points of a proving key, affine, Montgomery words (n, 2W) in G1 and (n, 4W) in G2.
+class Stage(StrEnum):
+    """The stages of a proof on a device, in the order in which they run."""
 
-    `a`, `b1` and `b2` run over all wires, `c` over the private wires (public_count + 1 and on), `h` over
-    the domain. All-zero rows are the point at infinity. The arrays may be unaligned views of a mapped file.
+    QUOTIENT = "quotient"
+    A = "a"
+    B1 = "b1"
+    B2 = "b2"
+    C = "c"
+    H = "h"
+
+
+class Cancelled(Exception):  # noqa: N818 - an outcome that the caller asked for, not a fault
+    """The caller's `cancelled` answered True between two stages."""
+
+
+class DeviceUnavailable(Exception):  # noqa: N818 - the fact, as callers read it
+    """The named device cannot be opened here; the text says why."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeyPoints:
+    """The bases of a proving key: affine points in Montgomery form, all-zero words for infinity.
+
+    With W the 64-bit words of Fq: `a` and `b1` are (wires, 2W), `b2` is (wires, 4W),
+    `c` is (wires - public_count - 1, 2W) over the wires after the public ones, and `h` is
+    (2**log_domain, 2W), the Lagrange basis on the odd coset.
     """
 
     curve: Curve
@@ -26,3 +51,108 @@ class KeyPoints:
     b2: NDArray[np.uint64]
     c: NDArray[np.uint64]
     h: NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProverSums:
+    """The five raw sums of a proof, before alpha, beta, r and s: affine Montgomery words.
+
+    `a`, `b1`, `c` and `h` are (2W,), `b2` is (4W,).
+    """
+
+    a: NDArray[np.uint64]
+    b1: NDArray[np.uint64]
+    b2: NDArray[np.uint64]
+    c: NDArray[np.uint64]
+    h: NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceMemory:
+    """The device's memory budget, in bytes; `used_bytes` is above `total_bytes` when one key alone exceeds it."""
+
+    total_bytes: int
+    used_bytes: int
+    free_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResidentKey:
+    """A proving key that the device holds; `last_used` is a reading of time.monotonic()."""
+
+    key_id: str
+    bytes: int
+    last_used: float
+    in_use: bool
+
+
+def never() -> bool:
+    """The `cancelled` of a caller who never cancels."""
+    return False
+
+
+def silent(_stage: Stage, _seconds: float) -> None:
+    """The `report` of a caller who does not listen."""
+
+
+class Device(Protocol):
+    """A prover device. Methods may be called from several threads."""
+
+    @property
+    def name(self) -> str:
+        """As configured: "host" or "cuda:<ordinal>"."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """What the hardware calls itself."""
+        ...
+
+    def prove(
+        self,
+        key_id: str,
+        load: Callable[[], KeyPoints],
+        witness: NDArray[np.uint64],
+        a: NDArray[np.uint64],
+        b: NDArray[np.uint64],
+        *,
+        cancelled: Callable[[], bool] = never,
+        report: Callable[[Stage, float], None] = silent,
+    ) -> ProverSums:
+        """Run the stages of one proof and return the raw sums.
+
+        `witness` is (wires, 4), plain and canonical; `a` and `b` are (2**log_domain, 4), the
+        constraint system's evaluations in Montgomery form, left as they are. `load` is called
+        when the key is not resident. `report` hears each stage with its wall seconds.
+        Raises Cancelled between stages and ValueError where shapes and key do not match.
+        """
+        ...
+
+    def memory(self) -> DeviceMemory:
+        """The budget and what resident keys and running proofs take of it."""
+        ...
+
+    def resident_keys(self) -> list[ResidentKey]:
+        """The resident keys, least recently used first."""
+        ...
+
+    def close(self) -> None:
+        """Release everything; the device is not used afterwards."""
+        ...
+
+
+def open_device(name: str, budget_bytes: int | None = None, threads: int = 0) -> Device:
+    """Open the device called `name`: "host", or "cuda:<ordinal>".
+
+    `budget_bytes` bounds what resident keys take (None: a default of the device's),
+    `threads` bounds the CPU threads of a host device (0: all that this process may use).
+    Raises DeviceUnavailable with the reason where the device cannot be had.
+    """
+    if name == "host":
+        from kernels.host import HostDevice  # noqa: PLC0415 - host imports this module
+
+        return HostDevice(budget_bytes=budget_bytes, threads=threads)
+    kind, _, ordinal = name.partition(":")
+    if kind == "cuda" and ordinal.isdecimal():
+        raise DeviceUnavailable(f"device {name} is not available: this version has no CUDA kernels, use host")
+    raise DeviceUnavailable(f'no device is called "{name}": use host or cuda:<ordinal>')
