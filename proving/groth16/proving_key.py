@@ -12,7 +12,7 @@ from kernels.device import KeyPoints
 from proving.groth16.objects import G1, G2, VerifyingKey
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ProvingKey:
     """What a prover needs of one circuit.
 
