@@ -1,0 +1,180 @@
+"""Django's settings, read from the environment. Every variable has a default that suits one host."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from cuzkweb.addresses import embedded_redis_url
+from cuzkweb.environment import database_from_url, kept_secret, read_environment, sqlite_database
+
+env = read_environment()
+
+# --- where things are ---------------------------------------------------------------------------------
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+CUZKWEB_HOME = env.path("CUZKWEB_HOME", Path("var"))
+CUZKWEB_HOME.mkdir(mode=0o700, parents=True, exist_ok=True)
+CUZKWEB_DEPLOYMENT = env.text("CUZKWEB_DEPLOYMENT", "main")
+REDIS_URL = env.text("REDIS_URL") or embedded_redis_url(CUZKWEB_HOME)
+
+# --- limits -------------------------------------------------------------------------------------------
+
+CUZKWEB_LEASE_SECONDS = env.seconds("CUZKWEB_LEASE_SECONDS", 10.0)
+CUZKWEB_MAX_ATTEMPTS = env.integer("CUZKWEB_MAX_ATTEMPTS", 3, minimum=1)
+CUZKWEB_HOST_BUDGET_BYTES = env.size("CUZKWEB_HOST_BUDGET_BYTES", 2 * 2**30)
+CUZKWEB_SYNTHESIS_SLOTS = env.integer("CUZKWEB_SYNTHESIS_SLOTS", 2, minimum=1)
+CUZKWEB_MAX_PARTITIONS = env.integer("CUZKWEB_MAX_PARTITIONS", 256, minimum=1)
+CUZKWEB_MAX_JSON_BYTES = env.size("CUZKWEB_MAX_JSON_BYTES", 64 * 2**20)
+CUZKWEB_MAX_UPLOAD_BYTES = env.size("CUZKWEB_MAX_UPLOAD_BYTES", 16 * 2**30)
+CUZKWEB_STATUS_OPEN_ON_LOOPBACK = env.boolean("CUZKWEB_STATUS_OPEN_ON_LOOPBACK", default=False)
+
+# --- Django -------------------------------------------------------------------------------------------
+
+DEBUG = env.boolean("CUZKWEB_DEBUG", default=False)
+SECRET_KEY_GIVEN = bool(env.text("CUZKWEB_SECRET_KEY"))
+SECRET_KEY = env.text("CUZKWEB_SECRET_KEY") or kept_secret(CUZKWEB_HOME / "secret_key")
+ALLOWED_HOSTS = env.names("CUZKWEB_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
+CSRF_TRUSTED_ORIGINS = env.names("CUZKWEB_TRUSTED_ORIGINS")
+
+INSTALLED_APPS = [
+    "cuzkweb",
+    "proving",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "proving.api.middleware.ContentSecurityPolicy",
+    "proving.api.middleware.BodyLimit",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "cuzkweb.urls"
+ASGI_APPLICATION = "cuzkweb.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+DATABASE_URL = env.text("DATABASE_URL")
+DATABASES: dict[str, dict[str, Any]] = {
+    "default": database_from_url(DATABASE_URL)
+    if DATABASE_URL
+    else sqlite_database(CUZKWEB_HOME / "db.sqlite3"),
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+LOGIN_URL = "admin:login"
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_I18N = False
+USE_TZ = True
+
+STATIC_URL = "/static/"
+STATIC_ROOT = CUZKWEB_HOME / "static"
+WHITENOISE_USE_FINDERS = True
+
+# --- uploads: files go to the disk as they arrive ------------------------------------------------------
+
+FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
+FILE_UPLOAD_TEMP_DIR = str(CUZKWEB_HOME / "uploads")
+Path(FILE_UPLOAD_TEMP_DIR).mkdir(mode=0o700, exist_ok=True)
+FILE_UPLOAD_PERMISSIONS = 0o600
+DATA_UPLOAD_MAX_NUMBER_FILES = CUZKWEB_MAX_PARTITIONS + 8
+
+# --- security -----------------------------------------------------------------------------------------
+
+BEHIND_TLS = env.boolean("CUZKWEB_BEHIND_TLS", default=False)
+if BEHIND_TLS:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SECURE_SSL_REDIRECT = True
+    SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+    SECURE_HSTS_SECONDS = env.integer("CUZKWEB_HSTS_SECONDS", 31_536_000)
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = SECURE_HSTS_SECONDS > 0
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+
+# --- REST ---------------------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "proving.api.authentication.ApiKeyAuthentication",
+        "proving.api.authentication.StaffSessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PARSER_CLASSES": ["proving.api.parsers.ExactJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "proving.api.schema.Schema",
+    "EXCEPTION_HANDLER": "proving.api.problems.answer_exception",
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+    "URL_FORMAT_OVERRIDE": None,
+}
+
+SPECTACULAR_SETTINGS = {
+    "TITLE": "cuzkweb",
+    "DESCRIPTION": "Circuits and private inputs in, Groth16 proofs out.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SCHEMA_PATH_PREFIX": r"/api/v1",
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "ENUM_NAME_OVERRIDES": {
+        "JobState": "proving.choices.JobState",
+        "PartitionState": "proving.choices.PartitionState",
+        "CircuitState": "proving.choices.CircuitState",
+    },
+}
+
+# --- logging ------------------------------------------------------------------------------------------
+
+LOG_LEVEL = env.text("CUZKWEB_LOG_LEVEL", "INFO").upper()
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": "WARNING"},
+    "loggers": {name: {"level": LOG_LEVEL} for name in ("cuzkweb", "proving", "kernels")},
+}

@@ -1,0 +1,1 @@
+"""System checks for settings that would be unsafe where others can reach the service."""

@@ -1,0 +1,73 @@
+"""API keys and the people they belong to."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import timedelta
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
+from django.db.models import Q
+from django.utils import timezone
+
+from proving.models import ApiKey
+
+SCHEME = "cuzk"
+TOUCH_INTERVAL = timedelta(minutes=1)
+
+
+def digest_of(plain: str) -> str:
+    """What is stored of a key. Keys are long and random, so a plain hash is enough."""
+    return hashlib.sha256(plain.encode()).hexdigest()
+
+
+def create_key(owner: User, name: str) -> tuple[ApiKey, str]:
+    """A new key and its text, which can never be read again."""
+    prefix = secrets.token_hex(4)
+    plain = f"{SCHEME}_{prefix}_{secrets.token_urlsafe(32)}"
+    key = ApiKey.objects.create(owner=owner, name=name, prefix=prefix, digest=digest_of(plain))
+    return key, plain
+
+
+def find_key(plain: str) -> ApiKey | None:
+    """The live key with this text and an active owner, marked as used; None when there is none."""
+    key = (
+        ApiKey.objects.select_related("owner")
+        .filter(digest=digest_of(plain), revoked_at=None, owner__is_active=True)
+        .first()
+    )
+    if key is not None:
+        _touch(key)
+    return key
+
+
+def _touch(key: ApiKey) -> None:
+    now = timezone.now()
+    if key.last_used_at is None or key.last_used_at < now - TOUCH_INTERVAL:
+        stale = Q(last_used_at=None) | Q(last_used_at__lt=now - TOUCH_INTERVAL)
+        ApiKey.objects.filter(stale, pk=key.pk).update(last_used_at=now)
+
+
+def revoke_key(key: ApiKey) -> bool:
+    """Stop a key for good. False when it was revoked before."""
+    return ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=timezone.now()) == 1
+
+
+def ensure_owner(username: str) -> User:
+    """The user of this name, made without a usable password when there is none."""
+    users = get_user_model()._default_manager
+    owner, made = users.get_or_create(username=username)
+    if made:
+        owner.set_unusable_password()
+        owner.save(update_fields=["password"])
+    return owner
+
+
+def ensure_superuser(username: str, password: str) -> User:
+    """The administrator of this name, made or brought to this password."""
+    owner = ensure_owner(username)
+    owner.is_staff = owner.is_superuser = owner.is_active = True
+    owner.set_password(password)
+    owner.save(update_fields=["is_staff", "is_superuser", "is_active", "password"])
+    return owner
