@@ -157,10 +157,6 @@ def read_section(
 ) -> tuple[int, NDArray[np.uint8]]:
     """Number and body of the section that begins at a position. Raises FormatError."""
     start = position + SECTION_HEADER.size
-    if start > len(data):
-        raise FormatError(
-            file, "section table", f"the file ends before section {index + 1} of {count} begins"
-        )
     number, size = SECTION_HEADER.unpack(data[position:start].tobytes())
     if size > len(data) - start:
         left = len(data) - start
