@@ -1,0 +1,49 @@
+// The seam between the C ABI and the engines that do the heavy work.
+//
+// An engine is compiled for one instruction set and chosen at run time. All numbers are little-endian
+// 64-bit words. "Montgomery" means R = 2^(64 words of the field); an affine point is x | y (G2: c0 | c1
+// of each), all words zero is infinity. Memory may be unaligned where it is given as bytes.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+namespace cuzk {
+
+enum class curve_id : int { bn254 = 0, bls12_381 = 1 };
+enum class group_id : int { g1 = 1, g2 = 2 };
+
+// Points in an engine's own format.
+struct bases {
+  virtual ~bases() = default;
+  virtual std::size_t bytes() const = 0;
+  virtual std::size_t size() const = 0;
+  // sum of scalars[i] points[i]; scalars: n x 4 plain words, n <= size(); out: affine, Montgomery.
+  virtual void multiply(const std::uint64_t* scalars, std::size_t n, std::uint64_t* out, int threads) const = 0;
+};
+
+struct engine {
+  virtual ~engine() = default;
+  virtual const char* name() const = 0;
+  // points: n affine points, Montgomery.
+  virtual std::unique_ptr<bases> load_bases(curve_id, group_id, const std::uint8_t* points, std::size_t n,
+                                            int threads) const = 0;
+  // In place, natural order in and out, data Montgomery (or any representation that is linear), 2^log_n
+  // elements of Fr, no scaling by 1/n.
+  virtual void ntt(curve_id, std::uint64_t* data, int log_n, bool inverse, int threads) const = 0;
+  // a, b: Montgomery evaluations on the domain, destroyed; h: a'b' - c' on the odd coset, plain, c = a b.
+  virtual void quotient(curve_id, std::uint64_t* a, std::uint64_t* b, int log_n, std::uint64_t* h,
+                        int threads) const;
+};
+
+const engine& portable_engine();
+const engine* avx2_engine();  // nullptr where CPU or build lack it
+
+// The engine of this process: the one that select_engine chose, or else the one that the environment
+// variable CUZKWEB_ENGINE names (portable, avx2, auto), or else the fastest that there is.
+// Throws std::runtime_error when the named engine is unknown or unavailable.
+const engine& selected_engine();
+void select_engine(std::string_view name);
+
+}  // namespace cuzk
