@@ -74,13 +74,13 @@ def _fq2_inverse(a: Fq2, q: int) -> Fq2:
     return a[0] * norm % q, -a[1] * norm % q
 
 
-def _hex(digits: str) -> int:
-    return int(digits.replace(" ", ""), 16)
+def _hex(*digits: str) -> int:
+    return int("".join(digits), 16)
 
 
 _BN254_Q = 0x30644E72E131A029B85045B68181585D97816A916871CA8D3C208C16D87CFD47
 _BLS12_381_Q = _hex(
-    "1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf 6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab"
+    "1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf", "6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab"
 )
 
 BN254 = Curve(
@@ -123,27 +123,33 @@ BLS12_381 = Curve(
     fr_generator=5,
     g1=(
         _hex(
-            "17f1d3a73197d7942695638c4fa9ac0fc3688c4f9774b905 a14e3a3f171bac586c55e83ff97a1aeffb3af00adb22c6bb"
+            "17f1d3a73197d7942695638c4fa9ac0fc3688c4f9774b905",
+            "a14e3a3f171bac586c55e83ff97a1aeffb3af00adb22c6bb",
         ),
         _hex(
-            "08b3f481e3aaa0f1a09e30ed741d8ae4fcf5e095d5d00af6 00db18cb2c04b3edd03cc744a2888ae40caa232946c5e7e1"
+            "08b3f481e3aaa0f1a09e30ed741d8ae4fcf5e095d5d00af6",
+            "00db18cb2c04b3edd03cc744a2888ae40caa232946c5e7e1",
         ),
     ),
     g2=(
         (
             _hex(
-                "024aa2b2f08f0a91260805272dc51051c6e47ad4fa403b02 b4510b647ae3d1770bac0326a805bbefd48056c8c121bdb8"
+                "024aa2b2f08f0a91260805272dc51051c6e47ad4fa403b02",
+                "b4510b647ae3d1770bac0326a805bbefd48056c8c121bdb8",
             ),
             _hex(
-                "13e02b6052719f607dacd3a088274f65596bd0d09920b61a b5da61bbdc7f5049334cf11213945d57e5ac7d055d042b7e"
+                "13e02b6052719f607dacd3a088274f65596bd0d09920b61a",
+                "b5da61bbdc7f5049334cf11213945d57e5ac7d055d042b7e",
             ),
         ),
         (
             _hex(
-                "0ce5d527727d6e118cc9cdc6da2e351aadfd9baa8cbdd3a7 6d429a695160d12c923ac9cc3baca289e193548608b82801"
+                "0ce5d527727d6e118cc9cdc6da2e351aadfd9baa8cbdd3a7",
+                "6d429a695160d12c923ac9cc3baca289e193548608b82801",
             ),
             _hex(
-                "0606c4a02ea734cc32acd2b02bc28b99cb3e287e85a763af 267492ab572e99ab3f370d275cec1da1aaa9075ff05f79be"
+                "0606c4a02ea734cc32acd2b02bc28b99cb3e287e85a763af",
+                "267492ab572e99ab3f370d275cec1da1aaa9075ff05f79be",
             ),
         ),
     ),

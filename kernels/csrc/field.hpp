@@ -36,14 +36,10 @@ struct fe {
 template <class F>
 CUZK_HD constexpr fe<F> reduce_once(const u64* x, u64 carry) {
   fe<F> reduced{};
-  u64 borrow = 0;
+  carry_bit borrow = 0;
 #pragma GCC unroll 8
-  for (int i = 0; i < F::words; i++) {
-    u128 t = (u128)x[i] - F::modulus[i] - borrow;
-    reduced.w[i] = (u64)t;
-    borrow = (u64)(t >> 64) & 1;
-  }
-  u64 keep = 0 - (borrow & (carry ^ 1));
+  for (int i = 0; i < F::words; i++) reduced.w[i] = subtract_with_borrow(x[i], F::modulus[i], borrow);
+  u64 keep = 0 - (u64)(borrow & (carry ^ 1));
 #pragma GCC unroll 8
   for (int i = 0; i < F::words; i++) reduced.w[i] ^= keep & (reduced.w[i] ^ x[i]);
   return reduced;
@@ -59,34 +55,22 @@ CUZK_HD constexpr bool is_canonical(const u64* x) {
 template <class F>
 CUZK_HD constexpr fe<F> operator+(const fe<F>& a, const fe<F>& b) {
   u64 sum[F::words] = {};
-  u128 carry = 0;
+  carry_bit carry = 0;
 #pragma GCC unroll 8
-  for (int i = 0; i < F::words; i++) {
-    carry += (u128)a.w[i] + b.w[i];
-    sum[i] = (u64)carry;
-    carry >>= 64;
-  }
-  return reduce_once<F>(sum, (u64)carry);
+  for (int i = 0; i < F::words; i++) sum[i] = add_with_carry(a.w[i], b.w[i], carry);
+  return reduce_once<F>(sum, carry);
 }
 
 template <class F>
 CUZK_HD constexpr fe<F> operator-(const fe<F>& a, const fe<F>& b) {
   fe<F> r{};
-  u64 borrow = 0;
+  carry_bit borrow = 0;
 #pragma GCC unroll 8
-  for (int i = 0; i < F::words; i++) {
-    u128 t = (u128)a.w[i] - b.w[i] - borrow;
-    r.w[i] = (u64)t;
-    borrow = (u64)(t >> 64) & 1;
-  }
-  u64 add_back = 0 - borrow;
-  u128 carry = 0;
+  for (int i = 0; i < F::words; i++) r.w[i] = subtract_with_borrow(a.w[i], b.w[i], borrow);
+  u64 add_back = 0 - (u64)borrow;
+  carry_bit carry = 0;
 #pragma GCC unroll 8
-  for (int i = 0; i < F::words; i++) {
-    carry += (u128)r.w[i] + (F::modulus[i] & add_back);
-    r.w[i] = (u64)carry;
-    carry >>= 64;
-  }
+  for (int i = 0; i < F::words; i++) r.w[i] = add_with_carry(r.w[i], F::modulus[i] & add_back, carry);
   return r;
 }
 
