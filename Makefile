@@ -16,12 +16,18 @@ $(VENV)/.dependencies: requirements/dev.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
 	@touch $@
 
-$(VENV)/.native: $(VENV)/.dependencies pyproject.toml $(NATIVE_SOURCES)
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+$(VENV)/.installed: $(VENV)/.dependencies pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.native: $(VENV)/.dependencies $(NATIVE_SOURCES)
+	@mkdir -p build
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cmake -S . -B build/native -G Ninja -DCMAKE_BUILD_TYPE=Release -DCUZK_IN_SOURCE=ON >build/native.log 2>&1 || { cat build/native.log; exit 1; }
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cmake --build build/native --parallel
 	@touch $@
 
 .PHONY: setup
-setup: $(VENV)/.native ## virtual environment in .venv, locked dependencies, native build
+setup: $(VENV)/.installed $(VENV)/.native ## virtual environment in .venv, locked dependencies, native build
 
 .PHONY: lock
 lock: ## resolve requirements/dev.lock afresh (needs uv)
