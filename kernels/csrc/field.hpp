@@ -32,14 +32,14 @@ struct fe {
   }
 };
 
-// x - modulus where that is not negative; `carry` is the word above x.
+// x - modulus where that is not negative.
 template <class F>
-CUZK_HD constexpr fe<F> reduce_once(const u64* x, u64 carry) {
+CUZK_HD constexpr fe<F> reduce_once(const u64* x) {
   fe<F> reduced{};
   carry_bit borrow = 0;
 #pragma GCC unroll 8
   for (int i = 0; i < F::words; i++) reduced.w[i] = subtract_with_borrow(x[i], F::modulus[i], borrow);
-  u64 keep = 0 - (u64)(borrow & (carry ^ 1));
+  u64 keep = 0 - (u64)borrow;
 #pragma GCC unroll 8
   for (int i = 0; i < F::words; i++) reduced.w[i] ^= keep & (reduced.w[i] ^ x[i]);
   return reduced;
@@ -58,7 +58,7 @@ CUZK_HD constexpr fe<F> operator+(const fe<F>& a, const fe<F>& b) {
   carry_bit carry = 0;
 #pragma GCC unroll 8
   for (int i = 0; i < F::words; i++) sum[i] = add_with_carry(a.w[i], b.w[i], carry);
-  return reduce_once<F>(sum, carry);
+  return reduce_once<F>(sum);
 }
 
 template <class F>
@@ -79,36 +79,40 @@ CUZK_HD constexpr fe<F> operator-(const fe<F>& a) {
   return fe<F>::zero() - a;
 }
 
-// a b / R: coarsely integrated operand scanning.
+// t += a b for one word b, a of n words and t of n + 1, low halves of the products first, then the high ones.
+template <int n>
+CUZK_HD constexpr void add_product(u64* t, const u64* a, u64 b) {
+  u64 low[n] = {}, high[n] = {};
+#pragma GCC unroll 8
+  for (int j = 0; j < n; j++) {
+    u128 product = (u128)a[j] * b;
+    low[j] = (u64)product;
+    high[j] = (u64)(product >> 64);
+  }
+  carry_bit carry = 0;
+#pragma GCC unroll 8
+  for (int j = 0; j < n; j++) t[j] = add_with_carry(t[j], low[j], carry);
+  t[n] += carry;
+  carry = 0;
+#pragma GCC unroll 8
+  for (int j = 0; j < n; j++) t[j + 1] = add_with_carry(t[j + 1], high[j], carry);
+}
+
+// a b / R, row by row. The highest bit of every modulus here is clear, so that n + 1 words hold the sums.
 template <class F>
 CUZK_HD constexpr fe<F> operator*(const fe<F>& a, const fe<F>& b) {
   constexpr int n = F::words;
-  u64 t[n + 2] = {};
+  static_assert(F::bits < 64 * n);
+  u64 t[n + 1] = {};
 #pragma GCC unroll 8
   for (int i = 0; i < n; i++) {
-    u128 c = 0;
+    add_product<n>(t, a.w, b.w[i]);
+    add_product<n>(t, F::modulus, t[0] * F::negative_inverse);
 #pragma GCC unroll 8
-    for (int j = 0; j < n; j++) {
-      c += (u128)a.w[j] * b.w[i] + t[j];
-      t[j] = (u64)c;
-      c >>= 64;
-    }
-    c += t[n];
-    t[n] = (u64)c;
-    t[n + 1] = (u64)(c >> 64);
-    u64 quotient = t[0] * F::negative_inverse;
-    c = ((u128)quotient * F::modulus[0] + t[0]) >> 64;
-#pragma GCC unroll 8
-    for (int j = 1; j < n; j++) {
-      c += (u128)quotient * F::modulus[j] + t[j];
-      t[j - 1] = (u64)c;
-      c >>= 64;
-    }
-    c += t[n];
-    t[n - 1] = (u64)c;
-    t[n] = t[n + 1] + (u64)(c >> 64);
+    for (int j = 0; j < n; j++) t[j] = t[j + 1];
+    t[n] = 0;
   }
-  return reduce_once<F>(t, t[n]);
+  return reduce_once<F>(t);
 }
 
 template <class F>
@@ -121,10 +125,10 @@ CUZK_HD constexpr fe<F> twice(const fe<F>& a) {
   return a + a;
 }
 
-// From a canonical integer to Montgomery form and back.
+// From any integer of F::words words to Montgomery form, and back to the canonical integer.
 template <class F>
-CUZK_HD constexpr fe<F> to_montgomery(const fe<F>& plain) {
-  return plain * fe<F>::load(F::r2);
+CUZK_HD constexpr fe<F> to_montgomery(const fe<F>& integer) {
+  return fe<F>::load(F::r2) * integer;  // only the left factor has to be canonical
 }
 template <class F>
 CUZK_HD constexpr fe<F> from_montgomery(const fe<F>& a) {

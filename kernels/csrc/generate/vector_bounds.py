@@ -87,10 +87,8 @@ class VectorArithmetic:
     def _finished(self, kernel: vector_kernels.Kernel, product: Interval) -> ColumnSums:
         field = self.field
         digit, rows = field.base - 1, field.base ** (field.limbs - 1)
-        added = (
-            digit * field.quotient_factor * field.modulus * ((rows - 1) // digit)
-            + digit * field.modulus * rows
-        )
+        multiples = field.quotient_factor * (rows - 1) + digit * rows
+        added = multiples * field.modulus
         value = Interval(product.low // field.radix, -(-(product.high + added) // field.radix))
         return ColumnSums(tuple(kernel.column_bounds()), value)
 
@@ -130,13 +128,12 @@ class VectorArithmetic:
         columns = [column + limb for column, limb in zip(sums.columns, extra.limbs[:-1], strict=True)]
         for j, column in enumerate(columns):
             column.require(UNSIGNED_64, f"column {j} of a reduction")
-        # The head leaves out the carry into the last column and the fraction of the limb: it is never too large.
-        largest_carry = (1 << (64 - field.bits)) - 1
-        omitted = Fraction(largest_carry, field.base) + 1
-        truth = Interval(
-            floor(Fraction(value.low, 1 << field.top_weight)),
-            ceil(Fraction(value.high, 1 << field.top_weight)),
-        )
+        self._carry(columns)
+        # The head, with weight 2^top_weight, leaves out the carry into the last column and what lies below:
+        # it is never too large. Two roundings, and a carry below 2^(64 - bits).
+        omitted = Fraction(1 << (64 - field.bits), field.base) + 2
+        weight = 1 << field.top_weight
+        truth = Interval(floor(Fraction(value.low, weight)), ceil(Fraction(value.high, weight)))
         head = Interval(truth.low - ceil(omitted), truth.high) + exactly(LIFT * field.modulus_top)
         head.require(UNSIGNED_32, "head of a reduction")
         (exactly(field.estimate) * head).require(UNSIGNED_64, "estimate of a reduction")
@@ -146,9 +143,7 @@ class VectorArithmetic:
         self._carry([column - multiple * exactly(limb) for column, limb in zip(columns, limbs, strict=False)])
         rest = max(self._rest(bound, omitted) for bound in (value.low, value.high))
         if rest > field.reduced_limit:
-            raise BoundError(
-                f"a reduced value reaches {float(Fraction(rest, field.modulus)):.4f} times the modulus"
-            )
+            raise BoundError(f"a reduced value reaches {rest / field.modulus:.4f} times the modulus")
         return self.from_memory()
 
     def _rest(self, value: int, omitted: Fraction) -> int:

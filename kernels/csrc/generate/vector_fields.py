@@ -50,7 +50,7 @@ class VectorField:
 
     @property
     def shifted_modulus(self) -> int:
-        """m = (k p + 1) / base with k = -1/p: adding q k p to a number with lowest limb q is adding q m one limb up."""
+        """m = (k p + 1) / base, k = -1/p: adding q k p to a number with lowest limb q is adding q m above."""
         return (self.quotient_factor * self.modulus + 1) >> self.bits
 
     @property

@@ -237,7 +237,7 @@ DOCUMENTED: dict[str, tuple[Callable[..., Kernel], tuple[int, ...]]] = {
 
 
 def check_kernel(name: str, limbs: int, bits: int, magnitudes: Sequence[int]) -> Kernel:
-    """The named kernel of a shape, checked for operands with limbs up to the given magnitudes, in either sign.
+    """The named kernel of a shape, checked for limbs up to the given magnitudes, in either sign.
 
     Raises BoundError when a column could leave 64 bits or an operand 32 bits.
     """

@@ -1,0 +1,52 @@
+// Work split over threads that live for one call.
+#pragma once
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace cuzk {
+
+// Calls work(task) for every task in [0, tasks), each exactly once, on up to `threads` threads. The first
+// exception stops the hand-out of further tasks and is thrown here. Fewer threads than wanted are no error.
+template <class Work>
+void parallel_tasks(int threads, std::size_t tasks, const Work& work) {
+  std::atomic<std::size_t> next{0};
+  std::exception_ptr failure;
+  std::mutex failure_guard;
+  auto run = [&] {
+    try {
+      for (std::size_t task; (task = next.fetch_add(1)) < tasks;) work(task);
+    } catch (...) {
+      std::lock_guard lock(failure_guard);
+      if (!failure) failure = std::current_exception();
+      next = tasks;
+    }
+  };
+  std::size_t helpers = std::min<std::size_t>(std::max(threads, 1), tasks);
+  std::vector<std::thread> pool;
+  pool.reserve(helpers);
+  try {
+    for (std::size_t i = 1; i < helpers; i++) pool.emplace_back(run);
+  } catch (const std::system_error&) {
+    // The system has no thread left: those that run do all of the work.
+  }
+  run();
+  for (std::thread& helper : pool) helper.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+// Cuts [0, n) into ranges of at least `grain` and calls work(begin, end) for each.
+template <class Work>
+void parallel_ranges(int threads, std::size_t n, std::size_t grain, const Work& work) {
+  if (n == 0) return;
+  std::size_t pieces = std::clamp<std::size_t>(n / std::max<std::size_t>(grain, 1), 1, 4 * std::max(threads, 1));
+  if (threads <= 1) pieces = 1;
+  parallel_tasks(threads, pieces, [&](std::size_t i) { work(n * i / pieces, n * (i + 1) / pieces); });
+}
+
+}  // namespace cuzk
