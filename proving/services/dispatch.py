@@ -1,4 +1,4 @@
-"""Messages: what a worker is told to look at. They carry ids only; whether there is work, the tracker says."""
+"""Messages: what a worker is told to look at. They carry ids; whether there is work, the tracker says."""
 
 from celery import current_app
 

@@ -20,7 +20,7 @@ LONGEST_INTERVAL = 1.0
 
 
 class Pulse:
-    """Beats from entering to leaving. `stopped` turns true when the work is no longer wanted or no longer ours."""
+    """Beats from entering to leaving. `stopped` turns true when the work is not wanted any more, or not ours."""
 
     def __init__(self, assignment: Assignment) -> None:
         self._assignment = assignment

@@ -1,0 +1,67 @@
+"""`cuzkweb periodic`: the process that does what has to happen by itself."""
+
+import argparse
+import logging
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+logger = logging.getLogger("cuzkweb.periodic")
+
+TICK_SECONDS = 1.0
+
+
+@dataclass(slots=True)
+class Duty:
+    """Something to do every so many seconds. One that fails is tried again when it is next due."""
+
+    work: Callable[[], int]
+    seconds: float
+    due: float = 0.0
+
+    def attend(self, now: float) -> None:
+        """Do the work if it is due."""
+        if now < self.due:
+            return
+        self.due = now + self.seconds
+        try:
+            self.work()
+        except Exception:
+            logger.exception("%s failed", self.work.__name__)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's own arguments."""
+    parser.add_argument("--ready-file", type=Path, help=argparse.SUPPRESS)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Do every duty when it is due, until a signal says stop."""
+    import django
+
+    django.setup()
+    from django.conf import settings
+
+    from proving.services import live, upkeep
+
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    lease: float = settings.CUZKWEB_LEASE_SECONDS
+    duties = [
+        Duty(upkeep.reap, min(TICK_SECONDS, lease / 3)),
+        Duty(upkeep.resend, lease),
+        Duty(upkeep.mend_jobs, lease),
+        Duty(upkeep.sweep_spool, 60.0),
+    ]
+    live.store().mark_started()
+    if options.ready_file:
+        options.ready_file.write_text(str(os.getpid()))
+    while not stop.wait(min(TICK_SECONDS, lease / 3)):
+        for duty in duties:
+            duty.attend(time.monotonic())
+    return 0

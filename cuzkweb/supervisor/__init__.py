@@ -1,0 +1,1 @@
+"""One command that runs the whole service: starts its processes, keeps them, stops every one."""

@@ -1,0 +1,97 @@
+"""A Celery worker of one kind: its name, its pool and queues, what it does at birth and at death."""
+
+import os
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from billiard.process import current_process
+from celery import signals
+
+from cuzkweb import celery
+from cuzkweb.supervisor.child import die_with_parent
+from proving.services import fleet, station
+from proving.services.station import Station
+from proving.tracker.records import WorkerKind
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How the workers of one kind run: `pool` with `slots`, consuming `queues` in this order."""
+
+    station: Station
+    pool: str
+    slots: int
+    queues: tuple[str, ...]
+
+    def arguments(self) -> list[str]:
+        """The arguments of Celery's own worker command."""
+        return [
+            "worker",
+            f"--hostname={self.station.name}",
+            f"--pool={self.pool}",
+            f"--concurrency={self.slots}",
+            f"--queues={','.join(self.queues)}",
+            "--loglevel=INFO",
+            "--without-mingle",
+            "--without-gossip",
+        ]
+
+
+def device_kind(device: str, ordinal: int) -> Kind:
+    """One process a device, a thread that proves beside the one that listens; never `solo`, never a fork."""
+    host = celery.host_name()
+    own = celery.device_queue(host, ordinal)
+    celery.declare(own)
+    place = Station(WorkerKind.DEVICE, f"gpu{ordinal}@{host}", host, device, ordinal)
+    return Kind(place, "threads", 1, (own, celery.GPU))
+
+
+def synthesis_kind(slots: int) -> Kind:
+    """Pool children that synthesize, one partition each at a time."""
+    host = celery.host_name()
+    return Kind(
+        Station(WorkerKind.SYNTHESIS, f"synthesis@{host}", host), "prefork", slots, (celery.SYNTHESIS,)
+    )
+
+
+def finalize_kind(slots: int) -> Kind:
+    """Pool children that blind, assemble, verify and publish."""
+    host = celery.host_name()
+    place = Station(WorkerKind.FINALIZE, f"finalize@{host}", host)
+    return Kind(place, "prefork", slots, (celery.FINALIZE, celery.CONTROL))
+
+
+def work(kind: Kind, ready_file: Path | None) -> int:
+    """Run the worker until it is told to stop. Returns its exit status."""
+    station.occupy(kind.station)
+    parent = os.getpid()
+
+    def on_pool_child(**_: Any) -> None:
+        die_with_parent(signal.SIGKILL, parent)
+        station.take_slot(int(current_process().index) + 1)
+        _join()
+
+    def on_ready(**_: Any) -> None:
+        if kind.pool != "prefork":
+            _join()
+        if ready_file:
+            ready_file.write_text(str(os.getpid()))
+
+    signals.worker_process_init.connect(on_pool_child, weak=False)
+    signals.worker_process_shutdown.connect(_leave, weak=False)
+    signals.worker_ready.connect(on_ready, weak=False)
+    if kind.pool != "prefork":
+        signals.worker_shutdown.connect(_leave, weak=False)
+    celery.app.worker_main(kind.arguments())
+    return 0
+
+
+def _join() -> None:
+    fleet.join()
+    fleet.show_signs_of_life()
+
+
+def _leave(**_: Any) -> None:
+    fleet.leave()

@@ -1,0 +1,39 @@
+"""The end of a job: every partition is done, its proofs are checked once more together, it is published."""
+
+import logging
+
+from proving.formats.snarkjs import proof_from_json, public_from_json
+from proving.groth16.verifier import verify_batch
+from proving.models import Proof
+from proving.services import circuits, conclude, live, record
+from proving.services.stage import Report
+from proving.tracker.outcomes import Completed, Refused
+from proving.tracker.records import JobState
+
+logger = logging.getLogger(__name__)
+
+
+def assemble(job_id: str) -> Report:
+    """Complete a job, for the one call that finds every partition done and nobody else at it."""
+    answer = live.store().assemble(job_id)
+    if isinstance(answer, Refused):
+        logger.info("assemble of job %s: %s", job_id, answer.reason)
+        return Report.REFUSED
+    wrong = _find_wrong(job_id)
+    if wrong:
+        record.job_failing(job_id, "bad_proof", wrong)
+    completed = live.store().complete_job(job_id, JobState.FAILED if wrong else JobState.DONE, wrong or None)
+    if isinstance(completed, Completed):
+        conclude.conclude_if_ended(job_id, completed.job_state)
+    return Report.DONE
+
+
+def _find_wrong(job_id: str) -> str:
+    """What is wrong with the proofs of a job, naming the partitions; nothing for a good one."""
+    circuit = circuits.circuit_of(job_id)
+    rows = list(Proof.objects.filter(job_id=job_id).order_by("index"))
+    proofs = [proof_from_json(row.proof) for row in rows]
+    publics = [public_from_json(row.public) for row in rows]
+    verdict = verify_batch(circuits.verifying_key(circuit), proofs, publics)
+    bad = [f"partition {rows[place].index}: {found.reason}" for place, found in verdict.bad]
+    return "; ".join(bad)

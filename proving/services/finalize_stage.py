@@ -1,0 +1,101 @@
+"""Finalizing: blind, assemble, verify, store. What the circuit's own key does not accept is no proof."""
+
+import logging
+from dataclasses import dataclass
+
+from kernels.device import ProverSums, open_device
+from proving import spool
+from proving.formats.snarkjs import proof_to_json, public_to_json
+from proving.groth16.assembly import assemble, draw_scalar
+from proving.groth16.objects import Proof
+from proving.groth16.prover import prove_sums, public_signals
+from proving.groth16.proving_key import ProvingKey
+from proving.groth16.verifier import Verdict, verify
+from proving.models import Circuit
+from proving.services import circuits, conclude, dispatch, live, record
+from proving.services.pulse import Pulse
+from proving.services.stage import BadInput, Report, refusal, under_lease
+from proving.services.station import here
+from proving.tracker.outcomes import Claimed, Finished, Refusal, Refused
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A proof that verifies, and what was found wrong with the device's sums before it did."""
+
+    proof: Proof
+    public: tuple[int, ...]
+    fault: str = ""
+
+
+def finalize(job_id: str, index: int, attempt: int) -> Report:
+    """Take a partition from `finalizing` to `done`; the last one of a job calls for its assembly.
+
+    A message that comes again after a crash finds the partition done, and only calls for the assembly.
+    """
+    claim = live.store().claim_finalize(here().claimant, job_id, index, attempt)
+    if isinstance(claim, Refused):
+        if claim.reason == Refusal.ALREADY_DONE:
+            dispatch.send_assemble(job_id)
+        return refusal(claim, "finalize", job_id, index, attempt)
+    done = under_lease(claim.assignment, lambda pulse: _work(claim, pulse))
+    return Report.LET_GO if done is None else _finish(claim)
+
+
+def _work(claim: Claimed, pulse: Pulse) -> bool:
+    job_id, index = claim.assignment.job, claim.assignment.partition
+    if record.is_proved(job_id, index):
+        return True
+    record.finalize_started(claim.assignment)
+    circuit = circuits.circuit_of(job_id)
+    found = spool.map_evaluations(job_id, index, claim.assignment.attempt)
+    sums = spool.read_sums(job_id, index, claim.source_attempt)
+    checked = _checked(circuit, found, sums, pulse)
+    stored = record.proved(
+        claim.assignment, proof_to_json(checked.proof), public_to_json(checked.public), fault=checked.fault
+    )
+    if not stored:
+        raise BadInput("ended", "the partition had ended before its proof was stored")
+    return True
+
+
+def _checked(circuit: Circuit, found: spool.Evaluations, sums: ProverSums, pulse: Pulse) -> Checked:
+    """A verified proof: from the device's sums, else, once, from sums that the host makes itself."""
+    key = circuits.proving_key(circuit)
+    public = public_signals(key, found.witness)
+    proof, verdict = _blinded(circuit, key, sums, public)
+    if verdict.valid:
+        return Checked(proof, public)
+    host = open_device("host")
+    try:
+        again = prove_sums(host, key, found.witness, found.a, found.b, cancelled=pulse.stopped)
+    finally:
+        host.close()
+    proof, second = _blinded(circuit, key, again, public)
+    if not second.valid:
+        raise BadInput("unsatisfied_witness", "the witness does not satisfy the circuit")
+    fault = f"a proof from this device's sums failed its check: {verdict.reason}"
+    logger.error("device fault: %s", fault)
+    return Checked(proof, public, fault)
+
+
+def _blinded(
+    circuit: Circuit, key: ProvingKey, sums: ProverSums, public: tuple[int, ...]
+) -> tuple[Proof, Verdict]:
+    proof = assemble(key, sums, draw_scalar(key.curve), draw_scalar(key.curve))
+    return proof, verify(circuits.verifying_key(circuit), proof, public)
+
+
+def _finish(claim: Claimed) -> Report:
+    assignment = claim.assignment
+    answer = live.store().finish(assignment)
+    if not isinstance(answer, Finished):
+        logger.warning("%s: finished late, %s", assignment.token(), answer.reason)
+        return Report.REFUSED
+    spool.clear_partition(assignment.job, assignment.partition)
+    if answer.remaining == 0:
+        dispatch.send_assemble(assignment.job)
+    conclude.conclude_if_ended(assignment.job, answer.job_state)
+    return Report.DONE

@@ -1,0 +1,71 @@
+"""What every stage does around its work: hold the lease, tell bad input from bad luck, let go of both."""
+
+import logging
+from collections.abc import Callable
+from enum import StrEnum
+from typing import TypeVar
+
+from kernels.device import Cancelled
+from proving.services import conclude, live
+from proving.services.pulse import Pulse
+from proving.tracker.outcomes import Refusal, Refused
+from proving.tracker.records import Assignment
+
+logger = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
+
+
+class Report(StrEnum):
+    """How a message was dealt with."""
+
+    DONE = "done"
+    REFUSED = "refused"  # the tracker says there is nothing to do
+    LATER = "later"  # the same message may find work later: put it back
+    LET_GO = "let go"  # failed, cancelled or taken away; the tracker knows
+
+
+class BadInput(Exception):  # noqa: N818 - the fact, as the caller of the job reads it
+    """The partition's input cannot be proved, now or ever. `code` is for machines, the text for people."""
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(detail)
+        self.code = code
+
+
+def under_lease(assignment: Assignment, work: Callable[[Pulse], Result]) -> Result | None:
+    """Do the work of a stage while its lease is kept alive; None where it failed and was let go.
+
+    BadInput fails the partition at once; any other fault is tried again while attempts are left.
+    """
+    try:
+        with Pulse(assignment) as pulse:
+            return work(pulse)
+    except Cancelled:
+        _let_go(assignment)
+    except BadInput as fault:
+        logger.warning("job %s partition %d: %s", assignment.job, assignment.partition, fault.code)
+        _give_up(assignment, str(fault), fault.code, retry=False)
+    except Exception as fault:
+        logger.exception("job %s partition %d attempt %d", *_place(assignment))
+        _give_up(assignment, f"{type(fault).__name__} in the service", "fault", retry=True)
+    return None
+
+
+def refusal(answer: Refused, task: str, job_id: str, index: int, attempt: int) -> Report:
+    """A claim that was refused: an outcome, and mostly one of a late or repeated message."""
+    logger.info("%s of job %s partition %d attempt %d: %s", task, job_id, index, attempt, answer.reason)
+    return Report.LATER if answer.retryable and answer.reason != Refusal.NOT_READY else Report.REFUSED
+
+
+def _give_up(assignment: Assignment, detail: str, code: str, *, retry: bool) -> None:
+    answer = live.store().fail(assignment, detail, retry=retry)
+    conclude.partition_let_go(assignment, answer, code)
+
+
+def _let_go(assignment: Assignment) -> None:
+    conclude.partition_let_go(assignment, live.store().release(assignment), "released")
+
+
+def _place(assignment: Assignment) -> tuple[str, int, int]:
+    return assignment.job, assignment.partition, assignment.attempt

@@ -1,0 +1,137 @@
+"""Synthesis: an input becomes a witness, a witness the evaluations of the constraint system on it."""
+
+import os
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernels.device import Cancelled
+from proving import spool
+from proving.formats.errors import FormatError
+from proving.formats.r1cs import first_unsatisfied
+from proving.formats.wtns import read_witness
+from proving.groth16.proving_key import ProvingKey
+from proving.models import Circuit
+from proving.services import circuits, conclude, dispatch, live, record
+from proving.services.pulse import Pulse
+from proving.services.stage import BadInput, Report, refusal, under_lease
+from proving.services.station import here
+from proving.synthesis.constraints import evaluate
+from proving.synthesis.errors import InputError, SynthesisError, SynthesisErrorKind
+from proving.synthesis.inputs import parse_inputs
+from proving.tracker.outcomes import Applied, Claimed, Refusal, Refused, Stopped, Stopping
+from proving.tracker.records import Phase
+
+PATIENCE_SECONDS = 2.0
+"""How long a slot waits for memory before it puts the message back at the head of its queue, so that a
+worker that is told to stop does not sit on one."""
+
+POLL_SECONDS = 0.1
+
+INPUT_ERRORS = {
+    SynthesisErrorKind.ASSERTION: "assertion_failed",
+    SynthesisErrorKind.TIME: "synthesis_time",
+    SynthesisErrorKind.MEMORY: "synthesis_memory",
+    SynthesisErrorKind.TRAP: "synthesis_trap",
+    SynthesisErrorKind.MODULE: "bad_witness_generator",
+}
+
+
+def synthesize(job_id: str, index: int, attempt: int) -> Report:
+    """Take a partition from `pending` to `synth_done`, when its host has room for it."""
+    claim = _claim(job_id, index, attempt)
+    if isinstance(claim, Refused):
+        if claim.reason == Refusal.OVER_BUDGET:
+            _refuse_for_size(job_id, index)
+        return refusal(claim, "synthesize", job_id, index, attempt)
+    done = under_lease(claim.assignment, lambda pulse: _work(claim, pulse))
+    return Report.LET_GO if done is None else _pass_on(claim)
+
+
+def _claim(job_id: str, index: int, attempt: int) -> Claimed | Refused:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        answer = live.store().claim_synthesis(here().claimant, job_id, index, attempt)
+        if not (isinstance(answer, Refused) and answer.reason == Refusal.BUDGET_FULL):
+            return answer
+        if time.monotonic() > deadline:
+            return answer
+        time.sleep(POLL_SECONDS)
+
+
+def _work(claim: Claimed, pulse: Pulse) -> bool:
+    assignment = claim.assignment
+    record.synthesis_started(assignment)
+    circuit = circuits.circuit_of(assignment.job)
+    key = circuits.proving_key(circuit)
+    witness = _witness(circuit, key, assignment.job, assignment.partition)
+    if pulse.stopped():
+        raise Cancelled
+    found = evaluate(key, witness, int(os.environ.get("CUZKWEB_THREADS", "1")))
+    if pulse.stopped():
+        raise Cancelled
+    whole = spool.Evaluations(witness, found.a, found.b)
+    spool.write_evaluations(assignment.job, assignment.partition, assignment.attempt, whole)
+    return True
+
+
+def _witness(circuit: Circuit, key: ProvingKey, job_id: str, index: int) -> NDArray[np.uint64]:
+    """The partition's witness, (wires, 4) plain. Raises BadInput where the input is at fault."""
+    uploaded = spool.witness_upload(job_id, index)
+    try:
+        if uploaded is not None:
+            witness = read_witness(uploaded, key.curve, key.variable_count).values
+        else:
+            witness = _generated(circuit, spool.read_input(job_id, index), key)
+    except InputError as error:
+        raise BadInput("bad_input", str(error)) from None
+    except FormatError as error:
+        raise BadInput("bad_witness", f"{error.place}: {error.reason}") from None
+    except SynthesisError as error:
+        raise BadInput(INPUT_ERRORS[error.kind], error.message) from None
+    _require_satisfied(circuit, witness)
+    return witness
+
+
+def _generated(circuit: Circuit, content: bytes, key: ProvingKey) -> NDArray[np.uint64]:
+    generator = circuits.witness_generator(circuit)
+    if generator is None:
+        raise BadInput("no_witness_generator", "the circuit has no witness generator: send witness files")
+    witness = generator.generate(parse_inputs(content, key.curve.r))
+    if len(witness) != key.variable_count:
+        wanted = f"the generator makes {len(witness)} values, the proving key wants {key.variable_count}"
+        raise BadInput("generator_mismatch", wanted)
+    return witness
+
+
+def _require_satisfied(circuit: Circuit, witness: NDArray[np.uint64]) -> None:
+    """With a constraint system at hand, a witness that breaks it never reaches a device."""
+    system = circuits.r1cs(circuit)
+    if system is None:
+        return
+    broken = first_unsatisfied(system, witness)
+    if broken is not None:
+        raise BadInput("unsatisfied_witness", f"the witness does not satisfy constraint {broken}")
+
+
+def _pass_on(claim: Claimed) -> Report:
+    assignment = claim.assignment
+    match live.store().synthesized(assignment):
+        case Applied():
+            record.synthesis_ended(assignment)
+            dispatch.send_next(assignment.job, assignment.partition, assignment.attempt, Phase.SYNTH_DONE)
+            return Report.DONE
+        case Stopped(job_state):
+            conclude.conclude_if_ended(assignment.job, job_state)
+        case Refused():
+            pass
+    return Report.LET_GO
+
+
+def _refuse_for_size(job_id: str, index: int) -> None:
+    detail = "a partition of this circuit needs more memory than the host's whole budget"
+    record.partition_failed(job_id, index, "over_budget", detail)
+    answer = live.store().fail_job(job_id, index, detail)
+    if isinstance(answer, Stopping):
+        conclude.stop_siblings(job_id, answer.job_state)
