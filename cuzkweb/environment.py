@@ -1,4 +1,4 @@
-"""Typed reading of environment variables. Every error names the variable, what was wanted and what was there."""
+"""Typed reading of environment variables. Every error names the variable and what was wanted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIZE_UNITS = {"": 1, "b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30, "kb": 10*
 SIZE_PATTERN = re.compile(r"(\d+)\s*([a-z]*)", re.IGNORECASE)
 
 
-class BadVariable(ValueError):
+class VariableError(ValueError):
     """A variable holds what its reader cannot take. The text never repeats a secret's value."""
 
     def __init__(self, name: str, wanted: str) -> None:
@@ -39,14 +39,14 @@ class Environment:
             return default
         if word in TRUE_WORDS | FALSE_WORDS:
             return word in TRUE_WORDS
-        raise BadVariable(name, "wants 1 or 0 (or true, false, yes, no, on, off)")
+        raise VariableError(name, "wants 1 or 0 (or true, false, yes, no, on, off)")
 
     def integer(self, name: str, default: int, *, minimum: int = 0) -> int:
         text = self.text(name)
         if not text:
             return default
         if not re.fullmatch(r"[+-]?\d{1,18}", text) or int(text) < minimum:
-            raise BadVariable(name, f"wants an integer of at least {minimum}")
+            raise VariableError(name, f"wants an integer of at least {minimum}")
         return int(text)
 
     def seconds(self, name: str, default: float) -> float:
@@ -54,7 +54,7 @@ class Environment:
         if not text:
             return default
         if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text) or float(text) <= 0:
-            raise BadVariable(name, "wants a positive number of seconds")
+            raise VariableError(name, "wants a positive number of seconds")
         return float(text)
 
     def size(self, name: str, default: int) -> int:
@@ -64,7 +64,7 @@ class Environment:
             return default
         match = SIZE_PATTERN.fullmatch(text)
         if not match or match[2].lower() not in SIZE_UNITS or len(match[1]) > 18:
-            raise BadVariable(name, "wants a number of bytes, such as 1048576 or 512MiB")
+            raise VariableError(name, "wants a number of bytes, such as 1048576 or 512MiB")
         return int(match[1]) * SIZE_UNITS[match[2].lower()]
 
     def names(self, name: str, default: tuple[str, ...] = ()) -> list[str]:
@@ -88,7 +88,7 @@ def database_from_url(url: str, *, name: str = "DATABASE_URL") -> dict[str, Any]
         return _postgresql(url, name)
     if parts.scheme == "sqlite" and not parts.netloc and parts.path.startswith("/") and len(parts.path) > 1:
         return sqlite_database(Path(unquote(parts.path)))
-    raise BadVariable(name, "wants postgresql://user:password@host/name or sqlite:////absolute/path")
+    raise VariableError(name, "wants postgresql://user:password@host/name or sqlite:////absolute/path")
 
 
 def _postgresql(url: str, name: str) -> dict[str, Any]:
@@ -96,10 +96,10 @@ def _postgresql(url: str, name: str) -> dict[str, Any]:
     try:
         port = parts.port
     except ValueError:
-        raise BadVariable(name, "the port is not a number below 65536") from None
+        raise VariableError(name, "the port is not a number below 65536") from None
     database = unquote(parts.path.lstrip("/"))
     if not database:
-        raise BadVariable(name, "the name of the database is missing")
+        raise VariableError(name, "the name of the database is missing")
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": database,
@@ -114,7 +114,7 @@ def _postgresql(url: str, name: str) -> dict[str, Any]:
 
 
 def sqlite_database(path: Path) -> dict[str, Any]:
-    """SQLite that many processes may write: write-ahead log, transactions that lock at their start, 20 s patience."""
+    """SQLite for many processes: write-ahead log, transactions that lock at their start, 20 s patience."""
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": str(path),

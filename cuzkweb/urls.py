@@ -11,3 +11,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
 ]
 if find_spec("proving.panel.urls"):
     urlpatterns.append(path("", include("proving.panel.urls")))
+
+handler400 = "proving.api.problems.bad_request"
+handler403 = "proving.api.problems.permission_denied"
+handler404 = "proving.api.problems.page_not_found"
+handler500 = "proving.api.problems.server_error"

@@ -97,23 +97,16 @@ class ProofKind(models.TextChoices):
 
 @dataclass(frozen=True, slots=True)
 class KindTraits:
-    """What the service must know of a proof kind.
-
-    `partitions` and `public_inputs` are the counts that a job of the kind must have, None where any
-    will do. `concatenated` kinds hand out the partitions' proofs as one and are all or nothing.
-    """
+    """What the service must know of a proof kind: how its jobs are called, and what priority they have."""
 
     prefix: str
     priority: Priority
-    partitions: int | None = None
-    public_inputs: int | None = None
-    concatenated: bool = False
 
 
 KINDS: dict[ProofKind, KindTraits] = {
     ProofKind.GROTH16: KindTraits("groth16", Priority.NORMAL),
-    ProofKind.POREP_C2: KindTraits("porep", Priority.NORMAL, 10, 327, concatenated=True),
-    ProofKind.SNAP_UPDATE: KindTraits("snap", Priority.NORMAL, 16, 4, concatenated=True),
-    ProofKind.WINDOW_POST: KindTraits("wdpost", Priority.HIGH, None, 25_839, concatenated=True),
-    ProofKind.WINNING_POST: KindTraits("winpost", Priority.CRITICAL, 1, 67, concatenated=True),
+    ProofKind.POREP_C2: KindTraits("porep", Priority.NORMAL),
+    ProofKind.SNAP_UPDATE: KindTraits("snap", Priority.NORMAL),
+    ProofKind.WINDOW_POST: KindTraits("wdpost", Priority.HIGH),
+    ProofKind.WINNING_POST: KindTraits("winpost", Priority.CRITICAL),
 }

@@ -27,7 +27,7 @@ class ApiKeyAuthentication(BaseAuthentication):
             raise AuthenticationFailed("the API key is unknown or revoked", "unknown_key")
         return key.owner, key
 
-    def authenticate_header(self, request: Request) -> str:
+    def authenticate_header(self, request: Request) -> str:  # noqa: ARG002
         return 'Bearer realm="cuzkweb"'
 
 

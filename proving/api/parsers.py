@@ -1,21 +1,23 @@
-"""JSON bodies, read exactly: integers of any size as they are, nothing that two readers could take differently."""
+"""JSON bodies, read exactly: integers as they are, nothing that two readers could take differently."""
+
+# ruff: noqa: ARG002 - the framework names the arguments
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO
 
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import JSONRenderer
 
 from proving.api.limits import body_limit
+from proving.formats.exact_json import JsonError, parse_json
 from proving.services.errors import Refusal, ServiceError
 
 
 class ExactJSONParser(BaseParser):
-    """Reads UTF-8 JSON up to the limit; refuses duplicate names, NaN and infinities."""
+    """Reads UTF-8 JSON up to the limit; refuses duplicate names. Fractions are for the fields to refuse."""
 
     media_type = "application/json"
     renderer_class = JSONRenderer
@@ -31,38 +33,8 @@ class ExactJSONParser(BaseParser):
 
 
 def parse_exactly(body: bytes) -> Any:
-    """The value of a JSON text; ParseError names what is wrong and never repeats the text."""
+    """The value of a JSON text; ParseError names the place and what is wrong with it."""
     try:
-        return json.loads(
-            body.decode("utf-8"),
-            object_pairs_hook=_object,
-            parse_constant=_refuse_constant,
-            parse_int=_integer,
-        )
-    except UnicodeDecodeError as error:
-        raise ParseError(f"the body is not UTF-8 at byte {error.start}") from None
-    except json.JSONDecodeError as error:
-        raise ParseError(
-            f"the body is not JSON: {error.msg} at line {error.lineno} column {error.colno}"
-        ) from None
-    except RecursionError:
-        raise ParseError("the body is nested too deeply") from None
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ParseError(f'the name "{twice[:64]}" stands twice in one object', "duplicate_name")
-    return found
-
-
-def _integer(digits: str) -> int:
-    if len(digits) > 1000:
-        raise ParseError(f"a number has {len(digits)} digits", "absurd_number")
-    return int(digits)
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ParseError(f"{name} is not JSON", "not_json")
+        return parse_json(body)
+    except JsonError as error:
+        raise ParseError(f"{error.place}: {error.reason}", "not_json") from error

@@ -1,4 +1,4 @@
-"""Every error as RFC 9457 problem+json: type, title, status, detail, code and errors[{pointer, detail, code}]."""
+"""Every error as problem+json (RFC 9457): type, title, status, detail, code and errors with pointers."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from typing import Any
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.core.signals import got_request_exception
 from django.http import Http404, HttpRequest, HttpResponse
+from django.views import defaults
 from rest_framework import exceptions
 from rest_framework.response import Response
 
 from proving.services.errors import Fault, Refusal, ServiceError
+from proving.services.reading import escape
 
 CONTENT_TYPE = "application/problem+json"
 STATUS_OF_REFUSAL = {
@@ -91,11 +93,6 @@ def _faults(detail: Any, pointer: str) -> Iterator[Fault]:
         yield Fault(pointer, str(detail), getattr(detail, "code", "invalid"))
 
 
-def escape(name: str) -> str:
-    """A name as one reference token of a JSON pointer."""
-    return name.replace("~", "~0").replace("/", "~1")
-
-
 def _answer(body: dict[str, Any]) -> Response:
     return Response(body, status=body["status"], content_type=CONTENT_TYPE)
 
@@ -108,3 +105,31 @@ def plain_response(body: dict[str, Any]) -> HttpResponse:
 def wants_problem(request: HttpRequest) -> bool:
     """Whether errors at this address are for programs."""
     return request.path.startswith(("/api/", "/status", "/healthz", "/readyz", "/metrics"))
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's answer to a malformed request, as a problem where a program asked."""
+    if wants_problem(request):
+        return plain_response(problem(400, "bad_request", "the request is malformed"))
+    return defaults.bad_request(request, exception)
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's answer to a forbidden request, as a problem where a program asked."""
+    if wants_problem(request):
+        return plain_response(problem(403, "permission_denied", "this is not allowed"))
+    return defaults.permission_denied(request, exception)
+
+
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's answer to an unknown address, as a problem where a program asked."""
+    if wants_problem(request):
+        return plain_response(problem(404, "not_found", "there is nothing at this address"))
+    return defaults.page_not_found(request, exception)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Django's answer to an unforeseen error, as a problem where a program asked."""
+    if wants_problem(request):
+        return plain_response(problem(500, "internal_error", "the service failed; its log says how"))
+    return defaults.server_error(request)

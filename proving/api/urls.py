@@ -1,5 +1,24 @@
-"""The addresses of the REST API, version 1."""
+"""The addresses of the REST API, version 1, and of what operators read."""
 
-from django.urls import URLPattern, URLResolver
+from django.urls import path, re_path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from proving.api import operations, views
+
+urlpatterns = [
+    path("api/v1/circuits", views.CircuitsView.as_view(), name="circuits"),
+    path("api/v1/circuits/<str:circuit>", views.CircuitView.as_view(), name="circuit"),
+    path("api/v1/jobs", views.JobsView.as_view(), name="jobs"),
+    path("api/v1/jobs/<str:job>", views.JobView.as_view(), name="job"),
+    path("api/v1/jobs/<str:job>/cancel", views.JobCancelView.as_view(), name="job-cancel"),
+    path("api/v1/jobs/<str:job>/proof", views.JobProofView.as_view(), name="job-proof"),
+    path("api/v1/verify", views.VerifyView.as_view(), name="verify"),
+    path("api/v1/status", operations.StatusView.as_view(), name="status"),
+    path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("api/docs/", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
+    path("status", operations.StatusView.as_view(schema=None), name="cuzk-status"),
+    path("healthz", operations.HealthView.as_view(), name="healthz"),
+    path("readyz", operations.ReadinessView.as_view(), name="readyz"),
+    path("metrics", operations.MetricsView.as_view(), name="metrics"),
+    re_path(r"^api/", views.NothingView.as_view()),
+]

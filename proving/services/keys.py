@@ -6,7 +6,6 @@ import hashlib
 import secrets
 from datetime import timedelta
 
-from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.db.models import Q
 from django.utils import timezone
@@ -56,8 +55,7 @@ def revoke_key(key: ApiKey) -> bool:
 
 def ensure_owner(username: str) -> User:
     """The user of this name, made without a usable password when there is none."""
-    users = get_user_model()._default_manager
-    owner, made = users.get_or_create(username=username)
+    owner, made = User.objects.get_or_create(username=username)
     if made:
         owner.set_unusable_password()
         owner.save(update_fields=["password"])

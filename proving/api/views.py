@@ -1,0 +1,216 @@
+"""Circuits, jobs, proofs and verification over HTTP. Views parse, call a service and answer."""
+
+# ruff: noqa: ARG002 - the framework names the arguments
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import Count, Q, QuerySet
+from django.urls import reverse
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.exceptions import NotFound
+from rest_framework.generics import GenericAPIView
+from rest_framework.parsers import MultiPartParser
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from proving.api import serializers as shapes
+from proving.api.pagination import NewestCircuits, NewestJobs
+from proving.api.parsers import ExactJSONParser
+from proving.choices import JobState, PartitionState
+from proving.models import Circuit, Job
+from proving.services import find
+from proving.services.cancel import cancel_job
+from proving.services.errors import conflict, not_found
+from proving.services.register import CircuitFiles, register_circuit
+from proving.services.submit import JobRequest, Submitted, submit_inputs, submit_witnesses
+from proving.services.verify import key_of, read_verifying_key, verify_proof
+from proving.services.wait import wait_for_end
+
+RETRY_AFTER_SECONDS = "1"
+
+
+def caller(request: Request) -> User:
+    """The authenticated user behind a request."""
+    user: User = request.user
+    return user
+
+
+class CircuitsView(GenericAPIView[Circuit]):
+    """The caller's circuits."""
+
+    pagination_class = NewestCircuits
+    serializer_class = shapes.CircuitSummary
+    parser_classes = (MultiPartParser,)
+
+    def get_queryset(self) -> QuerySet[Circuit]:
+        return find.circuits_of(caller(self.request)).select_related(
+            "proving_key", "witness_generator", "r1cs"
+        )
+
+    @extend_schema(operation_id="listCircuits", responses=shapes.CircuitSummary(many=True))
+    def get(self, request: Request) -> Response:
+        page = self.paginate_queryset(self.get_queryset())
+        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+    @extend_schema(
+        operation_id="registerCircuit",
+        request={"multipart/form-data": shapes.CircuitUpload},
+        responses={201: shapes.CircuitDocument, 200: shapes.CircuitDocument},
+    )
+    def post(self, request: Request) -> Response:
+        form = shapes.CircuitUpload(data=request.data)
+        form.is_valid(raise_exception=True)
+        given = dict(form.validated_data)
+        name, kind = given.pop("name"), given.pop("proof_kind")
+        registered = register_circuit(caller(request), name, kind, CircuitFiles(**given))
+        document = shapes.CircuitDocument(registered.circuit, context={"request": request}).data
+        code = status.HTTP_201_CREATED if registered.created else status.HTTP_200_OK
+        return Response(
+            document, code, headers={"Location": reverse("circuit", args=[registered.circuit.pk])}
+        )
+
+
+class CircuitView(APIView):
+    """One circuit."""
+
+    @extend_schema(operation_id="getCircuit", responses=shapes.CircuitDocument)
+    def get(self, request: Request, circuit: str) -> Response:
+        found = find.find_circuit(caller(request), circuit)
+        return Response(shapes.CircuitDocument(found, context={"request": request}).data)
+
+
+class JobsView(GenericAPIView[Job]):
+    """The caller's jobs."""
+
+    pagination_class = NewestJobs
+    serializer_class = shapes.JobSummary
+    parser_classes = (ExactJSONParser, MultiPartParser)
+
+    def get_queryset(self) -> QuerySet[Job]:
+        query = shapes.JobFilter(data=self.request.query_params)
+        query.is_valid(raise_exception=True)
+        viewer = caller(self.request)
+        jobs = find.jobs_of(viewer)
+        if state := query.validated_data.get("state"):
+            jobs = jobs.filter(state=state)
+        if circuit := query.validated_data.get("circuit"):
+            jobs = jobs.filter(circuit=find.find_circuit(viewer, circuit))
+        done = Count("partitions", filter=Q(partitions__state=PartitionState.DONE))
+        return jobs.annotate(done_count=done)
+
+    @extend_schema(
+        operation_id="listJobs", parameters=[shapes.JobFilter], responses=shapes.JobSummary(many=True)
+    )
+    def get(self, request: Request) -> Response:
+        page = self.paginate_queryset(self.get_queryset())
+        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+    @extend_schema(
+        operation_id="submitJob",
+        request={
+            "application/json": shapes.JobSubmission,
+            "multipart/form-data": shapes.WitnessSubmission,
+        },
+        responses={202: shapes.JobDocument, 200: shapes.JobDocument},
+    )
+    def post(self, request: Request) -> Response:
+        submitted = self._submit(request)
+        job = submitted.job
+        headers = {
+            "Location": reverse("job", args=[find.name_for(job, caller(request))]),
+            "Retry-After": RETRY_AFTER_SECONDS,
+        }
+        code = status.HTTP_202_ACCEPTED if submitted.created else status.HTTP_200_OK
+        return Response(job_document(job, request), code, headers=headers)
+
+    def _submit(self, request: Request) -> Submitted:
+        owner = caller(request)
+        with_files = request.content_type.startswith("multipart/")
+        form = (shapes.WitnessSubmission if with_files else shapes.JobSubmission)(data=request.data)
+        form.is_valid(raise_exception=True)
+        given = dict(form.validated_data)
+        circuit = find.find_circuit(owner, given.pop("circuit"))
+        if with_files:
+            witnesses = given.pop("witness")
+            return submit_witnesses(owner, JobRequest(circuit, **given), witnesses)
+        inputs = given.pop("inputs")
+        return submit_inputs(owner, JobRequest(circuit, **given), inputs)
+
+
+class JobView(APIView):
+    """One job."""
+
+    @extend_schema(operation_id="getJob", parameters=[shapes.WaitQuery], responses=shapes.JobDocument)
+    def get(self, request: Request, job: str) -> Response:
+        query = shapes.WaitQuery(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        found = wait_for_end(find.find_job(caller(request), job), query.validated_data["wait"])
+        headers = {} if found.terminal else {"Retry-After": RETRY_AFTER_SECONDS}
+        return Response(job_document(found, request), headers=headers)
+
+
+class JobCancelView(APIView):
+    """The end of a job before its time."""
+
+    @extend_schema(operation_id="cancelJob", request=None, responses={202: shapes.JobDocument})
+    def post(self, request: Request, job: str) -> Response:
+        cancelled = cancel_job(find.find_job(caller(request), job))
+        return Response(job_document(cancelled, request), status.HTTP_202_ACCEPTED)
+
+
+class JobProofView(APIView):
+    """The proofs of a job that is done."""
+
+    @extend_schema(operation_id="getProofs", parameters=[shapes.ProofQuery], responses=shapes.ProofsDocument)
+    def get(self, request: Request, job: str) -> Response:
+        query = shapes.ProofQuery(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        found = find.find_job(caller(request), job)
+        if found.state != JobState.DONE:
+            raise conflict(f"job_{found.state}", f"there are no proofs: the job is {found.state}")
+        proofs = found.proofs.all()
+        if (partition := query.validated_data.get("partition")) is not None:
+            proofs = proofs.filter(index=partition)
+            if not proofs:
+                raise not_found("partition")
+        name = find.name_for(found, caller(request))
+        document = {"job": name, "circuit": found.circuit_id, "proofs": proofs}
+        return Response(shapes.ProofsDocument(document).data)
+
+
+class VerifyView(APIView):
+    """Whether a proof is valid."""
+
+    @extend_schema(operation_id="verifyProof", request=shapes.VerifyRequest, responses=shapes.VerdictDocument)
+    def post(self, request: Request) -> Response:
+        form = shapes.VerifyRequest(data=request.data)
+        form.is_valid(raise_exception=True)
+        given = form.validated_data
+        if "circuit" in given:
+            key = key_of(find.find_circuit(caller(request), given["circuit"]))
+        else:
+            key = read_verifying_key(given["verifying_key"])
+        verdict = verify_proof(key, given["proof"], given["public"])
+        return Response({"valid": verdict.valid, "failed": verdict.failed, "reason": verdict.reason})
+
+
+class NothingView(APIView):
+    """Every address of the API that leads nowhere."""
+
+    permission_classes = (AllowAny,)
+    schema = None
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        raise NotFound("there is nothing at this address")
+
+
+def job_document(job: Job, request: Request) -> dict[str, Any]:
+    """A job with its partitions as they stand now."""
+    document: dict[str, Any] = shapes.JobDocument(job, context={"request": request}).data
+    return document

@@ -1,0 +1,50 @@
+"""What a caller may see: owners their own things, staff everything."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from django.contrib.auth.models import User
+from django.db.models import Model, QuerySet
+
+from proving.models import Circuit, Job
+from proving.services.errors import not_found
+
+Row = TypeVar("Row", bound=Model)
+
+
+def circuits_of(viewer: User) -> QuerySet[Circuit]:
+    """The circuits that a viewer may see."""
+    return _visible(Circuit.objects.select_related("proving_key", "owner"), viewer)
+
+
+def jobs_of(viewer: User) -> QuerySet[Job]:
+    """The jobs that a viewer may see."""
+    return _visible(Job.objects.select_related("circuit"), viewer)
+
+
+def find_circuit(viewer: User, reference: str) -> Circuit:
+    """The circuit with this id, or the viewer's own with this name. ServiceError when there is none."""
+    visible = circuits_of(viewer)
+    found = visible.filter(pk=reference).first() or visible.filter(owner=viewer, name=reference).first()
+    if found is None:
+        raise not_found("circuit")
+    return found
+
+
+def find_job(viewer: User, reference: str) -> Job:
+    """The viewer's own job of this name, or, for staff, the job with this id. ServiceError else."""
+    visible = jobs_of(viewer)
+    found = visible.filter(owner=viewer, name=reference).first() or visible.filter(pk=reference).first()
+    if found is None:
+        raise not_found("job")
+    return found
+
+
+def name_for(job: Job, viewer: User) -> str:
+    """What this viewer calls a job: its name to its owner, its id to all others."""
+    return job.name if job.owner_id == viewer.pk else job.id
+
+
+def _visible(rows: QuerySet[Row], viewer: User) -> QuerySet[Row]:
+    return rows if viewer.is_staff else rows.filter(owner=viewer)

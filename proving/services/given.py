@@ -1,0 +1,48 @@
+"""What a caller gives for a circuit, checked at the door: inputs, witness files, witness generators."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from kernels.curves import curve_by_name
+from proving.formats.wtns import read_witness
+from proving.models import Circuit
+from proving.services.errors import Fault, Refusal, ServiceError, invalid
+from proving.services.reading import pointer_to, refusing_file
+from proving.synthesis.errors import InputError, SynthesisError
+from proving.synthesis.inputs import flatten_inputs
+
+
+def open_generator(path: Path, pointer: str) -> Any:
+    """A witness generator, compiled once for all processes of this host. ServiceError when it is none."""
+    from proving.synthesis.wasm import WitnessGenerator  # noqa: PLC0415
+
+    try:
+        return WitnessGenerator(path, cache_dir=settings.CUZKWEB_HOME / "cache" / "modules")
+    except SynthesisError as error:
+        raise invalid(pointer, "bad_witness_generator", error.message) from error
+
+
+def check_input(circuit: Circuit, document: Any, pointer: str) -> None:
+    """Refuse inputs that the circuit cannot take, naming every signal that is wrong."""
+    try:
+        flatten_inputs(document, curve_by_name(circuit.curve).r)
+    except InputError as error:
+        faults = [
+            Fault(
+                pointer_to(pointer, "" if problem.path == "inputs" else problem.path),
+                problem.reason,
+                "bad_input",
+            )
+            for problem in error.problems
+        ]
+        raise ServiceError(Refusal.INVALID, "bad_input", f"{pointer}: {error}", *faults) from error
+
+
+def check_witness(circuit: Circuit, path: Path, pointer: str) -> None:
+    """Refuse a witness file that is not one for the circuit's key."""
+    with refusing_file(pointer, "bad_witness"):
+        read_witness(path, curve_by_name(circuit.curve), circuit.variable_count)

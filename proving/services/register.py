@@ -1,0 +1,152 @@
+"""Taking a circuit in: every file is read and held against the proving key before anything is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+
+from kernels.curves import Curve
+from proving.choices import ProofKind
+from proving.formats.r1cs import R1cs, read_r1cs
+from proving.formats.snarkjs import read_verifying_key, verifying_key_to_json
+from proving.formats.zkey import read_zkey, validate_points
+from proving.groth16.proving_key import ProvingKey
+from proving.models import Circuit
+from proving.services.artefacts import StagedFile, Upload, publish, staged
+from proving.services.errors import conflict, invalid
+from proving.services.given import open_generator
+from proving.services.reading import refusing_file
+
+
+@dataclass(frozen=True, slots=True)
+class CircuitFiles:
+    """What a caller hands in for a circuit. Only the proving key must be there."""
+
+    proving_key: Upload
+    witness_generator: Upload | None = None
+    r1cs: Upload | None = None
+    verifying_key: Upload | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """The circuit, and whether this call made it: the same files under the same name are there already."""
+
+    circuit: Circuit
+    created: bool
+
+
+def register_circuit(owner: User, name: str, proof_kind: ProofKind, uploads: CircuitFiles) -> Registered:
+    """Register a circuit. ServiceError names the file, the place in it and the reason."""
+    given = {
+        "proving_key": uploads.proving_key,
+        "witness_generator": uploads.witness_generator,
+        "r1cs": uploads.r1cs,
+        "verifying_key": uploads.verifying_key,
+    }
+    with staged(**given) as files:
+        if (earlier := _same_circuit(owner, name, proof_kind, files)) is not None:
+            return Registered(earlier, created=False)
+        facts = _examine(files)
+        return _keep(owner, name, proof_kind, files, facts)
+
+
+def _examine(files: dict[str, StagedFile]) -> dict[str, Any]:
+    """The columns of a circuit that its files tell, once all of them agree."""
+    key = _read_key(files["proving_key"])
+    constraints = None
+    if (generator := files.get("witness_generator")) is not None:
+        _check_generator(generator.path, key.curve)
+    if (r1cs := files.get("r1cs")) is not None:
+        constraints = _check_r1cs(r1cs.path, key).constraints
+    if (verifying_key := files.get("verifying_key")) is not None:
+        _check_verifying_key(verifying_key.path, key)
+    return {
+        "curve": key.curve.name,
+        "verifying_key": verifying_key_to_json(key.verifying_key),
+        "variable_count": key.variable_count,
+        "public_count": key.public_count,
+        "constraint_count": constraints,
+        "domain_size": key.domain_size,
+        "contributions": key.contributions,
+        "insecure": key.insecure,
+    }
+
+
+def _read_key(file: StagedFile) -> ProvingKey:
+    with refusing_file("/proving_key", "bad_proving_key"):
+        key = read_zkey(file.path, key_id=file.sha256)
+        validate_points(key)
+    return key
+
+
+def _check_generator(path: Path, curve: Curve) -> None:
+    generator = open_generator(path, "/witness_generator")
+    if generator.curve != curve:
+        mismatch = f"the generator is for {generator.curve.name}, the proving key for {curve.name}"
+        raise invalid("/witness_generator", "curve_mismatch", mismatch)
+
+
+def _check_r1cs(path: Path, key: ProvingKey) -> R1cs:
+    with refusing_file("/r1cs", "bad_r1cs"):
+        r1cs = read_r1cs(path)
+    if r1cs.curve != key.curve:
+        mismatch = f"the r1cs is for {r1cs.curve.name}, the proving key for {key.curve.name}"
+        raise invalid("/r1cs", "curve_mismatch", mismatch)
+    for what, here, there in (
+        ("wires", r1cs.wires, key.variable_count),
+        ("public signals", r1cs.public_count, key.public_count),
+    ):
+        if here != there:
+            raise invalid("/r1cs", "r1cs_mismatch", f"the r1cs has {here} {what}, the proving key {there}")
+    rows = r1cs.constraints + r1cs.public_count + 1
+    if rows > key.domain_size:
+        mismatch = f"the r1cs needs {rows} rows, the proving key has {key.domain_size}"
+        raise invalid("/r1cs", "r1cs_mismatch", mismatch)
+    return r1cs
+
+
+def _check_verifying_key(path: Path, key: ProvingKey) -> None:
+    with refusing_file("/verifying_key", "bad_verifying_key"):
+        given = read_verifying_key(path)
+    own = key.verifying_key
+    if given.curve != own.curve:
+        mismatch = f"the verifying key is for {given.curve.name}, the proving key for {own.curve.name}"
+        raise invalid("/verifying_key", "curve_mismatch", mismatch)
+    if given != own:
+        raise invalid(
+            "/verifying_key", "verifying_key_mismatch", "the verifying key is not that of the proving key"
+        )
+
+
+def _same_circuit(owner: User, name: str, kind: ProofKind, files: dict[str, StagedFile]) -> Circuit | None:
+    """The owner's circuit of this name, when it has the same files; conflict when it has others."""
+    found = Circuit.objects.filter(owner=owner, name=name).first()
+    if found is None:
+        return None
+    here = [kind, *(files[part].sha256 if part in files else None for part in KEPT)]
+    if here != [found.proof_kind, found.proving_key_id, found.witness_generator_id, found.r1cs_id]:
+        raise conflict("circuit_name_taken", "you have another circuit of this name", "/name")
+    return found
+
+
+KEPT = ("proving_key", "witness_generator", "r1cs")
+
+
+def _keep(
+    owner: User, name: str, kind: ProofKind, files: dict[str, StagedFile], facts: dict[str, Any]
+) -> Registered:
+    kept = {part: publish(files[part]) for part in KEPT if part in files}
+    try:
+        with transaction.atomic():
+            circuit = Circuit.objects.create(owner=owner, name=name, proof_kind=kind, **kept, **facts)
+    except IntegrityError:
+        earlier = _same_circuit(owner, name, kind, files)
+        if earlier is None:
+            raise
+        return Registered(earlier, created=False)
+    return Registered(circuit, created=True)
