@@ -16,8 +16,27 @@ DONE, REFUSED, INTERRUPTED = 0, 1, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code."""
+    """Run one command; expected failures become one line, a closed pipe and Ctrl-C a quiet end."""
     words = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        try:
+            return dispatch(words)
+        finally:
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return REFUSED
+    except Exception as error:
+        if "--traceback" in words:
+            raise
+        print(f"cuzkweb: {describe(error)}", file=sys.stderr)
+        return REFUSED
+
+
+def dispatch(words: list[str]) -> int:
+    """Import the command that the words name, parse them and run it; its exit code."""
     commands = available()
     chosen = next((word for word in words if not word.startswith("-")), None)
     module = importlib.import_module(f"cuzkweb.commands.{chosen}") if chosen in commands else None
@@ -26,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if module is None:
         parser.print_help()
         return DONE
-    return run(module, options)
+    return int(module.run(options))
 
 
 def build_parser(
@@ -63,24 +82,6 @@ class PrintVersion(argparse.Action):
 
         print(f"cuzkweb {version('cuzkweb')}")
         parser.exit()
-
-
-def run(module: ModuleType, options: argparse.Namespace) -> int:
-    """Run a command's module; expected failures become one line, a closed pipe and Ctrl-C a quiet end."""
-    try:
-        code = int(module.run(options))
-        sys.stdout.flush()
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return REFUSED
-    except Exception as error:
-        if options.traceback:
-            raise
-        print(f"cuzkweb: {describe(error)}", file=sys.stderr)
-        return REFUSED
-    return code
 
 
 def describe(error: Exception) -> str:

@@ -69,7 +69,7 @@ class ProverSums:
 
 @dataclass(frozen=True, slots=True)
 class DeviceMemory:
-    """The device's memory budget, in bytes; `used_bytes` is above `total_bytes` when one key alone exceeds it."""
+    """The device's memory budget, in bytes; what is used exceeds it when one key alone does."""
 
     total_bytes: int
     used_bytes: int

@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +63,23 @@ class LoadedKey:
         self.stages.clear()
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What the caller of one proof hears and says between its stages."""
+
+    cancelled: Callable[[], bool]
+    report: Callable[[Stage, float], None]
+
+    def stage(self, stage: Stage, work: Callable[[], NDArray[np.uint64]]) -> NDArray[np.uint64]:
+        """Do the work of one stage and report its time; raises Cancelled instead when the caller says so."""
+        if self.cancelled():
+            raise Cancelled
+        started = time.monotonic()
+        result = work()
+        self.report(stage, time.monotonic() - started)
+        return result
+
+
 @dataclass(slots=True)
 class Slot:
     """A key's place in the table of residents; `loading` lets one thread load while others wait."""
@@ -102,7 +120,7 @@ class HostDevice:
         with self._resident(key_id, load) as key:
             require_shapes(key, witness, a, b)
             with self._work(QUOTIENT_BUFFERS * SCALAR_BYTES << key.log_domain):
-                return self._stages(key, witness, a, b, cancelled, report)
+                return self._stages(key, witness, a, b, Run(cancelled, report))
 
     def _stages(
         self,
@@ -110,10 +128,11 @@ class HostDevice:
         witness: NDArray[np.uint64],
         a: NDArray[np.uint64],
         b: NDArray[np.uint64],
-        cancelled: Callable[[], bool],
-        report: Callable[[Stage, float], None],
+        run: Run,
     ) -> ProverSums:
-        h = self._quotient(key, a, b, cancelled, report)
+        threads = self._threads
+        a, b = (np.array(evaluations, order="C") for evaluations in (a, b))  # the quotient destroys them
+        h = run.stage(Stage.QUOTIENT, lambda: quotient(key.curve, a, b, key.log_domain, threads))
         scalars = {
             Stage.A: witness,
             Stage.B1: witness,
@@ -121,29 +140,11 @@ class HostDevice:
             Stage.C: witness[key.public_count + 1 :],
             Stage.H: h,
         }
-        sums = {}
-        for stage, values in scalars.items():
-            if cancelled():
-                raise Cancelled
-            started = time.monotonic()
-            sums[stage] = key.stages[stage].msm(values, self._threads)
-            report(stage, time.monotonic() - started)
+        sums = {
+            stage: run.stage(stage, partial(key.stages[stage].msm, values, threads))
+            for stage, values in scalars.items()
+        }
         return ProverSums(sums[Stage.A], sums[Stage.B1], sums[Stage.B2], sums[Stage.C], sums[Stage.H])
-
-    def _quotient(
-        self,
-        key: LoadedKey,
-        a: NDArray[np.uint64],
-        b: NDArray[np.uint64],
-        cancelled: Callable[[], bool],
-        report: Callable[[Stage, float], None],
-    ) -> NDArray[np.uint64]:
-        if cancelled():
-            raise Cancelled
-        started = time.monotonic()
-        h = quotient(key.curve, np.array(a, order="C"), np.array(b, order="C"), key.log_domain, self._threads)
-        report(Stage.QUOTIENT, time.monotonic() - started)
-        return h
 
     def memory(self) -> DeviceMemory:
         """See `kernels.device.Device.memory`."""

@@ -4,8 +4,6 @@ import sys
 
 EXPECTED = {
     "proving.formats.errors": ("FormatError",),
-    "proving.synthesis.inputs": ("InputError",),
-    "proving.synthesis.wasm": ("SynthesisError",),
     "proving.synthesis.errors": ("InputError", "SynthesisError"),
     "proving.groth16.prover": ("UnsatisfiedWitnessError",),
     "kernels.device": ("DeviceUnavailable",),
@@ -18,7 +16,7 @@ class Refused(Exception):  # noqa: N818 - the outcome, as the person meets it
 
 def reason(error: Exception) -> str | None:
     """The line to show for an expected failure, None for a fault of the program's own."""
-    if isinstance(error, Refused | expected_types()):
+    if isinstance(error, (Refused, *expected_types())):
         return one_line(str(error))
     if isinstance(error, OSError) and error.strerror:
         place = f"{error.filename}: " if error.filename else ""

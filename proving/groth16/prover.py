@@ -82,13 +82,13 @@ def prove(
     """A whole proof, verified with the key's own verifying key before it is returned.
 
     `witness` is (wires, 4), plain and canonical. `report` hears every step and stage with its wall seconds.
-    Raises UnsatisfiedWitnessError where the proof does not verify, ValueError where sizes and key do not match.
+    Raises UnsatisfiedWitnessError where the proof does not verify, ValueError where a size is not the key's.
     """
     if witness.shape != (key.variable_count, 4):
         raise ValueError(f"witness has {len(witness)} values, key wants {key.variable_count}")
     with timed(Step.EVALUATE, report):
         a, b = evaluate(key.curve, key.coefficients, witness, key.domain_size, threads)
-    sums = timed_sums(device, key, witness, a, b, cancelled, report)
+    sums = timed_sums(device, key, witness, a, b, cancelled=cancelled, report=report)
     with timed(Step.ASSEMBLE, report):
         proof = assemble(key, sums, draw_scalar(key.curve), draw_scalar(key.curve))
     public = public_signals(key, witness)
@@ -105,6 +105,7 @@ def timed_sums(
     witness: Words,
     a: Words,
     b: Words,
+    *,
     cancelled: Callable[[], bool],
     report: Callable[[Stage | Step, float], None],
 ) -> ProverSums:

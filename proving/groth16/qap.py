@@ -89,7 +89,7 @@ class Polynomials:
 
 
 def domain_size(system: ConstraintSystem) -> int:
-    """The rows of the program, rounded up to a power of two. Raises ValueError when the field has no such domain."""
+    """The rows of the program, rounded up to a power of two. Raises ValueError when Fr has no such domain."""
     rows = constraint_count(system) + system.public_count + 1
     size = 1 << max(1, (rows - 1).bit_length())
     if size.bit_length() - 1 > system.curve.two_adicity:
@@ -161,7 +161,7 @@ def transposed_product(
 
 
 def quotient_basis(curve: Curve, log_domain: int, tau: Words) -> Words:
-    """Z(tau) / Z(coset) times the Lagrange basis of the coset at tau, where Z(x) = x^n - 1 is constant on it."""
+    """Z(tau) / Z(coset) times the Lagrange basis of the coset at tau; Z(x) = x^n - 1 is constant there."""
     fr = field.scalar_field(curve)
     shift = curve.coset_shift(log_domain)
     basis = lagrange_basis(curve, log_domain, shift, tau)

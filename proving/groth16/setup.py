@@ -28,7 +28,7 @@ Words = NDArray[np.uint64]
 
 
 class ToxicWaste:
-    """The secrets of a setup and what would give them away; `forget` overwrites all of it, as far as Python can."""
+    """The secrets of a setup and what gives them away; `forget` overwrites them, as far as Python can."""
 
     def __init__(self, curve: Curve) -> None:
         self._arrays: list[Words] = []
@@ -100,7 +100,7 @@ def make_key(system: ConstraintSystem, waste: ToxicWaste, threads: int) -> Provi
 
 
 def fold(system: ConstraintSystem, polynomials: Polynomials, waste: ToxicWaste) -> tuple[Words, Words]:
-    """beta A + alpha B + C of every wire: over gamma for wire 0 and the public ones, over delta for the rest."""
+    """beta A + alpha B + C of each wire: over gamma for wire 0 and public ones, over delta for the rest."""
     curve = system.curve
     fr = field.scalar_field(curve)
     count = system.wires

@@ -149,7 +149,7 @@ def failing(key: PreparedKey, members: list[Member]) -> list[Member]:
 
 
 def product_holds(key: PreparedKey, members: list[Member]) -> bool:
-    """prod e(z_j A_j, B_j) = e(alpha, beta)^z e(sum z_j IC(x_j), gamma) e(sum z_j C_j, delta), z = sum z_j."""
+    """prod e(z_j A_j, B_j) = e(z alpha, beta) e(sum z_j IC(x_j), gamma) e(sum z_j C_j, delta)."""
     curve = key.curve
     weights = [1 + secrets.randbits(BATCH_COEFFICIENT_BITS) for _ in members]
     total = sum(weights) % curve.r

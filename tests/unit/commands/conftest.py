@@ -1,0 +1,3 @@
+from tests.node.snarkjs import snarkjs
+
+__all__ = ["snarkjs"]
