@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from kernels import field
+from kernels.constraints import evaluate
 from kernels.curves import Curve
 from proving.formats.container import Container, Section, encode_container, open_container, take_scalar_field
 from proving.formats.files import write_atomically
@@ -18,6 +20,7 @@ MAGIC = b"r1cs"
 SECTIONS = {1: "header", 2: "constraints", 3: "labels", 4: "custom gates", 5: "custom gate uses"}
 MATRICES = "ABC"
 FR_WORDS = 4
+RECORD = np.dtype([("matrix", "<u4"), ("row", "<u4"), ("wire", "<u4"), ("value", "<u8", (FR_WORDS,))])
 TERM_WORDS = 9  # a term in 32-bit words: the wire, then 32 bytes of value
 
 
@@ -238,3 +241,42 @@ def scatter_terms(words: NDArray[np.uint32], starts: NDArray[np.int64], matrix: 
     values = np.ascontiguousarray(matrix.values, dtype="<u8").view("<u4").reshape(-1, 2 * FR_WORDS)
     for word in range(2 * FR_WORDS):
         words[terms + 1 + word] = values[:, word]
+
+
+def first_unsatisfied(r1cs: R1cs, witness: NDArray[np.uint64], threads: int = 0) -> int | None:
+    """The first constraint that a witness breaks, or None.
+
+    `witness` is (wires, 4) uint64, plain and canonical. Raises ValueError for another number of wires.
+    """
+    if len(witness) != r1cs.wires:
+        raise ValueError(f"the witness has {len(witness)} values, the constraint system {r1cs.wires} wires")
+    if not r1cs.constraints:
+        return None
+    a, b = multiply(r1cs, [r1cs.a, r1cs.b], witness, threads)
+    c, _ = multiply(r1cs, [r1cs.c], witness, threads)
+    # Products with plain coefficients lack a factor R each: a b stands at R^-3, c is brought there.
+    fr = field.scalar_field(r1cs.curve)
+    products = field.mul(fr, a, b)
+    expected = field.from_montgomery(fr, field.from_montgomery(fr, c))
+    broken = np.flatnonzero((products != expected).any(axis=1))
+    return int(broken[0]) if len(broken) else None
+
+
+def multiply(
+    r1cs: R1cs, matrices: list[Matrix], witness: NDArray[np.uint64], threads: int
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """One or two matrices times a witness, divided by R: (constraints, 4) words each."""
+    records = np.concatenate([coefficient_records(matrix, index) for index, matrix in enumerate(matrices)])
+    count = np.array([len(records)], dtype="<u4").view(np.uint8)
+    section = np.concatenate([count, records.view(np.uint8)])
+    return evaluate(r1cs.curve, section, witness, r1cs.constraints, threads)
+
+
+def coefficient_records(matrix: Matrix, index: int) -> NDArray[np.void]:
+    """The terms of a matrix as a key's coefficients, their values plain."""
+    records = np.zeros(len(matrix.columns), dtype=RECORD)
+    records["matrix"] = index
+    records["row"] = matrix.term_rows
+    records["wire"] = matrix.columns
+    records["value"] = matrix.values
+    return records

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from kernels.curves import CURVES, Curve, Group
 from kernels.device import KeyPoints
+from kernels.points import first_bad_point
 from proving.formats.container import Container, Section, encode_container, open_container
 from proving.formats.contributions import (
     Contribution,
@@ -258,8 +259,6 @@ def validate_points(key: ProvingKey, threads: int = 0, file: object = "proving k
 
     Takes time in proportion to the key. Raises FormatError naming section and index of the first bad point.
     """
-    from kernels.points import first_bad_point
-
     points = key.points
     arrays = (
         (5, Group.G1, points.a),

@@ -50,6 +50,17 @@ class WitnessGenerator:
         with sandbox.running():
             return self.generation(sandbox, self.module, ignore).start()
 
+    def check(self, inputs: Inputs) -> None:
+        """Refuse inputs whose signals or sizes do not fit the circuit, without computing anything.
+
+        Generators that cannot tell the sizes of their signals refuse nothing here. Raises InputError.
+        """
+        sandbox = Sandbox(self.runtime, self.limits)
+        with sandbox.running():
+            generator = self.generation(sandbox, self.module, ignore)
+            generator.start()
+            generator.check_inputs(inputs)
+
     def generate(self, inputs: Inputs, log: Callable[[str], None] = ignore) -> NDArray[np.uint64]:
         """The witness for some inputs: (n, 4) uint64, plain, canonical, wire 0 is one.
 
