@@ -1,0 +1,161 @@
+// What the numbers mean: the bottleneck, the sentence at the top, what needs attention. Pure functions of
+// a read document and a moment.
+
+import { duration, plural, size } from './text.js';
+import { NAMES } from './model.js';
+
+/** A free device and a waiting partition are normal for a moment: the message is on its way. */
+export const PATIENCE_MS = 5000;
+/** Workers report several times in this span; silence past it is worth saying. */
+export const SILENCE_MS = 5000;
+
+export function busyWorkers(doc) {
+  return doc.workers.filter(w => w.proving).length;
+}
+
+export function activeCount(doc) {
+  const { pending, synthesizing, synth_done, gpu, finalizing } = doc.phases;
+  return [pending, synthesizing, synth_done, gpu, finalizing].reduce((sum, phase) => sum + phase.count, 0);
+}
+
+export function oldestAge(doc, phase, at) {
+  const { oldest } = doc.phases[phase];
+  return oldest == null ? null : Math.max(0, at - oldest);
+}
+
+/** Partitions that have waited longer than a message takes, on hosts where a device is free. */
+export function overlooked(doc, at) {
+  const free = new Set(doc.workers.filter(w => !w.proving).map(w => w.host));
+  let found = 0;
+  for (const [host, { count, oldest }] of doc.waiting) {
+    const reachable = host == null ? free.size > 0 : free.has(host);
+    if (reachable && at - oldest > PATIENCE_MS) found += count;
+  }
+  return found;
+}
+
+/** The phase that holds everything up, or null. */
+export function bottleneck(doc, at) {
+  const n = phase => doc.phases[phase].count;
+  if (overlooked(doc, at)) return 'synth_done';
+  if (oldestAge(doc, 'synth_done', at) > PATIENCE_MS) return 'gpu';
+  if (n('finalizing') > 4 * Math.max(1, n('gpu'))) return 'finalizing';
+  const idle = doc.workers.length - busyWorkers(doc);
+  return idle && (n('synthesizing') || n('pending')) ? 'synthesizing' : null;
+}
+
+function devicesSentence(doc) {
+  const all = doc.workers.length;
+  const idle = all - busyWorkers(doc);
+  if (all === 0) return 'No device is connected.';
+  if (idle === 0) return { 1: 'The device is busy.', 2: 'Both devices busy.' }[all] ?? `All ${all} devices busy.`;
+  if (idle === all) return { 1: 'The device is idle.', 2: 'Both devices idle.' }[all] ?? `All ${all} devices idle.`;
+  return `${idle} of ${plural(all, 'device')} idle.`;
+}
+
+function readySentence(doc) {
+  const all = doc.workers.length;
+  if (all === 0) return 'No device is connected.';
+  return all === 1 ? 'The device is idle and ready.' : `${plural(all, 'device')} idle and ready.`;
+}
+
+function bottleneckSentence(doc, at) {
+  const waiting = doc.phases.synth_done.count;
+  const wait = plural(waiting, 'partition waits', 'partitions wait');
+  const age = oldestAge(doc, 'synth_done', at);
+  const oldest = age == null ? '' : `, the oldest for ${duration(age)}`;
+  switch (bottleneck(doc, at)) {
+    case 'gpu':
+      return doc.workers.length ? `Device time is the bottleneck: ${wait}${oldest}.` : `${wait} for a device${oldest}.`;
+    case 'synth_done':
+      return `${plural(overlooked(doc, at), 'partition waits', 'partitions wait')} although a device is free${oldest}.`;
+    case 'synthesizing':
+      return doc.phases.synthesizing.count
+        ? 'Synthesis is the bottleneck: devices wait for work.'
+        : `${plural(doc.phases.pending.count, 'partition')} pending, none is being synthesized.`;
+    case 'finalizing':
+      return 'Finalizing is the bottleneck.';
+    default:
+      return doc.workers.length ? 'No bottleneck.' : `${plural(activeCount(doc), 'partition')} in hand.`;
+  }
+}
+
+function troubles(doc) {
+  const held = heldJobs(doc);
+  const failed = doc.phases.failed.count;
+  const parts = [];
+  if (failed) parts.push(`${plural(failed, 'partition')} failed`);
+  if (held.length) parts.push(`${plural(held.length, 'job')} held back`);
+  return parts.length ? ` ${parts.join(', ')}.` : '';
+}
+
+export const heldJobs = doc => doc.jobs.filter(job => job.waitingFor);
+
+/** The first thing to read: a lead in a few words, and the rest of it. */
+export function verdict(doc, at) {
+  if (activeCount(doc) === 0) {
+    // a device may still be handing off what the jobs no longer show
+    const rest = busyWorkers(doc) ? devicesSentence(doc) : readySentence(doc);
+    return { lead: 'Nothing to prove.', rest: rest + troubles(doc) };
+  }
+  return { lead: devicesSentence(doc), rest: bottleneckSentence(doc, at) + troubles(doc) };
+}
+
+function heldText({ resource, host, needs_bytes: needs, free_bytes: free }) {
+  const what = needs == null ? `waits for ${String(resource ?? 'memory').replaceAll('_', ' ')}` : `needs ${size(needs)}`;
+  const where = host ?? 'the budget';
+  return free == null ? `${what} on ${where}` : `${what}; ${where} has ${size(Math.max(0, free))} free`;
+}
+
+function partitionTroubles(job, p) {
+  if (p.state === 'failed') {
+    const text = p.error ?? 'The status document gives no reason.';
+    return [{ key: `failed ${job.id} ${p.index}`, tone: 'failed', icon: 'failed', title: `P${p.index} failed`, id: job.id, text }];
+  }
+  const again = p.attempt > 1 && p.state !== 'done' && p.state !== 'cancelled';
+  if (!again) return [];
+  const text = p.past.at(-1)?.error ?? p.error ?? 'An earlier attempt did not end.';
+  return [{ key: `again ${job.id} ${p.index}`, tone: 'warn', icon: 'retry', title: `P${p.index} on attempt ${p.attempt}`, id: job.id, text }];
+}
+
+/** Failures first, then what is late or held; each with the reason as the server gave it. */
+export function attention(doc) {
+  const items = [];
+  for (const w of doc.workers) {
+    if (w.lastSeenMs > SILENCE_MS) {
+      const text = `${w.name} was last heard ${duration(w.lastSeenMs)} before this snapshot.`;
+      items.push({ key: `silent ${w.name}`, tone: 'warn', icon: 'silent', title: 'Silent device', id: w.name, text });
+    }
+  }
+  for (const job of doc.jobs) {
+    for (const p of job.partitions) items.push(...partitionTroubles(job, p));
+    if (job.waitingFor) {
+      items.push({ key: `held ${job.id}`, tone: 'warn', icon: 'memory', title: 'Held back', id: job.id, text: heldText(job.waitingFor) });
+    }
+  }
+  const rank = item => (item.tone === 'failed' ? 0 : 1);
+  return items.sort((a, b) => rank(a) - rank(b));
+}
+
+/**
+ * Where the document disagrees with itself, in words. A device and the partition it proves are told twice in
+ * it, once from either side; the two must say the same.
+ */
+export function contradictions(doc) {
+  const found = [];
+  const jobs = new Map(doc.jobs.map(job => [job.id, job]));
+  const claimed = new Set();
+  for (const w of doc.workers.filter(worker => worker.proving)) {
+    const job = jobs.get(w.job);
+    const p = job?.partitions.find(partition => partition.index === w.index);
+    claimed.add(`${w.job} ${w.index}`);
+    if (p && p.state !== 'gpu') found.push(`${w.name} is proving P${w.index} of ${w.job}, which stands as ${(NAMES[p.state] ?? p.state).toLowerCase()}`);
+    if (job && !job.summarized && !p) found.push(`${w.name} is proving P${w.index} of ${w.job}, which has no such partition`);
+  }
+  for (const job of doc.jobs) {
+    for (const p of job.partitions) {
+      if (p.state === 'gpu' && !claimed.has(`${job.id} ${p.index}`)) found.push(`P${p.index} of ${job.id} is on a device, but no device is proving it`);
+    }
+  }
+  return found;
+}

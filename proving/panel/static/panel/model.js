@@ -1,0 +1,281 @@
+// The status document, read once into plain values. Pure: no page, no clock.
+// What the document does not say becomes null here and stays unsaid on the page.
+
+export const NAMES = {
+  pending: 'Pending',
+  synthesizing: 'Synthesizing',
+  synth_done: 'Waiting',
+  gpu: 'Device',
+  finalizing: 'Finalizing',
+  done: 'Done',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+};
+export const STATES = Object.keys(NAMES);
+export const PHASES = STATES.slice(0, 6);
+/** The order of phases inside one bar, furthest first. */
+export const MIX = ['done', 'finalizing', 'gpu', 'synth_done', 'synthesizing', 'failed', 'cancelled'];
+export const isTerminal = state => state === 'done' || state === 'failed' || state === 'cancelled';
+
+const PRIORITIES = { 1: 'low', 2: 'normal', 3: 'high', 4: 'critical' };
+
+/** Epoch seconds or ISO 8601 text to milliseconds; null where there is no time. */
+export function time(value) {
+  if (value == null || value === '') return null;
+  const ms = typeof value === 'number' ? value * 1000 : Date.parse(value);
+  return Number.isFinite(ms) ? ms : null;
+}
+
+const number = value => (Number.isFinite(value) ? value : null);
+const seconds = value => (Number.isFinite(value) ? value * 1000 : null);
+const list = value => (Array.isArray(value) ? value : []);
+const total = counts => Object.values(counts ?? {}).reduce((sum, n) => sum + n, 0);
+
+function readTimes(raw) {
+  return {
+    queued: time(raw.queued_at),
+    synthStart: time(raw.synth_started_at),
+    synthEnd: time(raw.synth_ended_at),
+    waitStart: time(raw.wait_started_at) ?? time(raw.synth_ended_at),
+    gpuStart: time(raw.gpu_started_at),
+    gpuEnd: time(raw.gpu_ended_at),
+    end: time(raw.finished_at ?? raw.ended_at),
+  };
+}
+
+function readPartition(raw) {
+  return {
+    index: raw.index,
+    state: raw.state,
+    attempt: number(raw.attempt),
+    maxAttempts: number(raw.max_attempts),
+    worker: raw.worker ?? null,
+    error: raw.error ?? null,
+    times: readTimes(raw),
+    synthMs: number(raw.synth_ms),
+    gpuMs: number(raw.gpu_ms),
+    past: list(raw.history).map(h => ({
+      attempt: number(h.attempt),
+      worker: h.worker ?? null,
+      error: h.error ?? null,
+      times: readTimes(h),
+    })),
+  };
+}
+
+function readJob(raw, at) {
+  const partitions = list(raw.partitions).map(readPartition);
+  const counts = {};
+  for (const p of partitions) counts[p.state] = (counts[p.state] ?? 0) + 1;
+  // past a size limit the document sends jobs that only wait as a number
+  const summarized = partitions.length === 0 && raw.total_partitions > 0;
+  if (summarized) Object.assign(counts, raw.counts ?? { pending: raw.total_partitions });
+  return {
+    id: raw.job_id,
+    kind: raw.proof_kind ?? '',
+    label: raw.label ?? '',
+    priority: PRIORITIES[raw.priority] ?? raw.priority ?? null,
+    circuit: raw.circuit_id ?? null,
+    submitted: time(raw.submitted_at) ?? (Number.isFinite(raw.started_secs_ago) ? at - raw.started_secs_ago * 1000 : null),
+    due: time(raw.deadline),
+    eta: time(raw.eta_at),
+    waitingFor: raw.waiting_for ?? null,
+    size: raw.total_partitions ?? partitions.length,
+    done: raw.partitions_done ?? counts.done ?? 0,
+    counts,
+    partitions,
+    summarized,
+    ended: partitions.length > 0 && partitions.every(p => isTerminal(p.state)),
+  };
+}
+
+function readSpan(raw) {
+  const [job, index, attempt, from, to, outcome] = Array.isArray(raw)
+    ? raw
+    : [raw.job ?? raw.job_id, raw.partition ?? raw.index, raw.attempt, raw.from, raw.to, raw.outcome];
+  return { job, index, attempt, from: time(from), to: time(to), outcome };
+}
+
+function readOccupant(raw) {
+  return {
+    kind: raw.kind,
+    owner: raw.job_id ?? raw.circuit_id ?? raw.key_id ?? null,
+    bytes: raw.bytes ?? 0,
+    evictable: raw.evictable === true,
+  };
+}
+
+function readMemory(raw) {
+  if (!raw || !(raw.total_bytes > 0)) return null;
+  const occupants = list(raw.occupants).map(readOccupant);
+  const used = raw.used_bytes ?? occupants.reduce((sum, o) => sum + o.bytes, 0);
+  return { total: raw.total_bytes, used, free: raw.available_bytes ?? Math.max(0, raw.total_bytes - used), occupants };
+}
+
+function readWorker(raw) {
+  return {
+    id: raw.worker_id,
+    name: raw.name ?? `worker ${raw.worker_id}`,
+    device: raw.device ?? (raw.gpu_ordinal == null ? 'device' : `cuda:${raw.gpu_ordinal}`),
+    host: raw.host ?? null,
+    model: raw.model ?? null,
+    proving: raw.state === 'proving',
+    job: raw.current_job ?? null,
+    index: number(raw.current_partition),
+    busyMs: seconds(raw.busy_secs),
+    lastSeenMs: seconds(raw.last_seen_secs_ago),
+    idleSince: time(raw.idle_since),
+    keys: list(raw.resident_keys).map(k => (typeof k === 'string' ? k : (k.circuit_id ?? k.key_id ?? ''))),
+    memory: readMemory(raw.memory),
+    spans: Array.isArray(raw.recent) ? raw.recent.map(readSpan) : null,
+  };
+}
+
+function readHosts(raw) {
+  if (!raw) return [];
+  const hosts = list(raw.hosts).map(h => ({ name: h.host, memory: readMemory(h) }));
+  const whole = { name: 'All hosts', memory: readMemory(raw) };
+  return (hosts.length ? hosts : [whole]).filter(h => h.memory);
+}
+
+function readKeys(raw) {
+  return ['srs', 'pce'].flatMap(kind =>
+    list(raw?.[kind]).map(a => ({
+      kind,
+      circuit: a.circuit_id,
+      bytes: a.bytes ?? 0,
+      lastUsedMs: seconds(a.last_used_secs_ago),
+      evictable: a.evictable === true,
+    })),
+  );
+}
+
+function readCounters(raw) {
+  const kinds = new Set([...Object.keys(raw?.completed_by_kind ?? {}), ...Object.keys(raw?.failed_by_kind ?? {})]);
+  const refused = raw?.stale_writes_total;
+  return {
+    completed: number(raw?.total_completed),
+    failed: number(raw?.total_failed),
+    queueDepth: number(raw?.queue_depth),
+    staleWrites: refused != null && typeof refused === 'object' ? total(refused) : number(refused),
+    byKind: [...kinds].sort().map(kind => ({
+      kind,
+      completed: raw.completed_by_kind?.[kind] ?? 0,
+      failed: raw.failed_by_kind?.[kind] ?? 0,
+    })),
+  };
+}
+
+/** When the phase that the partition is in began, or when it ended. */
+export function since(p) {
+  const began = {
+    pending: p.times.queued,
+    synthesizing: p.times.synthStart,
+    synth_done: p.times.waitStart,
+    gpu: p.times.gpuStart,
+    finalizing: p.times.gpuEnd,
+  };
+  return p.state in began ? began[p.state] : p.times.end;
+}
+
+/** Milliseconds in the open phase, or from queueing to the end; null when the document gives no time for it. */
+export function age(p, at, readAt) {
+  const { queued, end } = p.times;
+  if (isTerminal(p.state)) return queued != null && end != null ? end - queued : null;
+  const began = since(p);
+  if (began != null) return at - began;
+  const sent = { synthesizing: p.synthMs, gpu: p.gpuMs }[p.state];
+  return sent == null ? null : sent + (at - readAt);
+}
+
+function attemptSegments(t, state, at) {
+  const segments = [];
+  const add = (phase, from, to) => {
+    const last = to ?? t.end ?? (phase === state ? at : null);
+    if (from != null && last != null && last > from) segments.push({ phase, from, to: last, lost: false });
+  };
+  add('pending', t.queued, t.synthStart);
+  add('synthesizing', t.synthStart, t.synthEnd);
+  add('synth_done', t.waitStart, t.gpuStart);
+  add('gpu', t.gpuStart, t.gpuEnd);
+  add('finalizing', t.gpuEnd, t.end);
+  return segments;
+}
+
+/** The phases of a partition on the time axis, earlier attempts first; only the phase it is in grows to `at`. */
+export function segments(p, at) {
+  const out = [];
+  let lostAt = -Infinity;
+  for (const h of p.past) {
+    const earlier = attemptSegments(h.times, null, at);
+    if (earlier.length) earlier.at(-1).lost = true;
+    out.push(...earlier);
+    lostAt = Math.max(lostAt, h.times.end ?? -Infinity);
+  }
+  const waits = phase => phase === 'pending' || phase === 'synth_done';
+  const drawn = new Set(out.map(s => `${s.phase}@${s.from}`));
+  for (const s of attemptSegments(p.times, p.state, at)) {
+    if (drawn.has(`${s.phase}@${s.from}`)) continue;
+    if (waits(s.phase) && s.from < lostAt) s.from = lostAt;
+    if (s.to > s.from) out.push(s);
+  }
+  return out;
+}
+
+/** A worker's assignments on the time axis, the live one last and open; null when the document keeps no history. */
+export function spans(worker, at, readAt) {
+  const past = worker.spans ?? [];
+  if (!worker.proving || worker.busyMs == null) return past;
+  return [...past, { job: worker.job, index: worker.index, from: readAt - worker.busyMs, to: at, open: true }];
+}
+
+function countPhases(jobs) {
+  const phases = Object.fromEntries(STATES.map(state => [state, { count: 0, oldest: null }]));
+  for (const job of jobs) {
+    for (const [state, n] of Object.entries(job.counts)) {
+      if (phases[state]) phases[state].count += n;
+    }
+    for (const p of job.partitions) {
+      const began = since(p);
+      const phase = phases[p.state];
+      if (phase && began != null && (phase.oldest == null || began < phase.oldest)) phase.oldest = began;
+    }
+  }
+  return phases;
+}
+
+/** "gpu0@host", "synthesis@host/1": evaluations lie on the host that made them. */
+const hostOf = worker => worker?.split('@')[1]?.split('/')[0] ?? null;
+
+/** How many partitions wait for a device since when, by the host that they wait on; null for an unknown host. */
+function countWaiting(jobs) {
+  const hosts = new Map();
+  for (const p of jobs.flatMap(job => job.partitions)) {
+    if (p.state !== 'synth_done') continue;
+    const host = hostOf(p.worker);
+    const { count, oldest } = hosts.get(host) ?? { count: 0, oldest: Infinity };
+    hosts.set(host, { count: count + 1, oldest: Math.min(oldest, since(p) ?? Infinity) });
+  }
+  return hosts;
+}
+
+export function readDocument(raw) {
+  const at = time(raw.generated_at);
+  const jobs = list(raw.pipelines).map(job => readJob(job, at));
+  return {
+    at,
+    rev: raw.rev ?? null,
+    consistent: raw.consistent !== false,
+    uptimeMs: seconds(raw.uptime_secs),
+    jobs,
+    phases: countPhases(jobs),
+    waiting: countWaiting(jobs),
+    partitionCount: jobs.reduce((sum, job) => sum + job.size, 0),
+    workers: list(raw.gpu_workers).map(readWorker),
+    hosts: readHosts(raw.memory),
+    synthesis: { active: number(raw.synthesis?.active), slots: number(raw.synthesis?.max_concurrent) },
+    keys: readKeys(raw.allocations),
+    counters: readCounters(raw.counters),
+    buffers: Object.entries(raw.buffers ?? {}).filter(([, n]) => Number.isFinite(n)),
+  };
+}

@@ -1,0 +1,173 @@
+// The timeline's rows. Prefix sums give every row its place; only those in sight exist.
+
+import { MIX, NAMES, age, segments } from './model.js';
+import { clock, duration, roughly, shorten } from './text.js';
+import { $, attr, field, fill, icon, keyed, put, putId, tick } from './dom.js';
+import { surface } from './canvas.js';
+import { cells, describe, deviceLane, drawAxis, flow, forecast, gridOf, ground, lane, scale } from './lanes.js';
+import { choices, windowMinutes } from './choices.js';
+
+/** More partitions than this: flow and dense grid instead of lanes. */
+const WIDE = 40;
+const MARGIN = 200; // pixels above and below the window in which rows exist
+const DETAIL_PITCH = 22;
+const PHONE_PART = 26;
+const PRIORITY = { low: '▽ low', high: '▲ high', critical: '▲ critical' };
+
+let rows = [];
+let axisAt = null;
+
+export const phone = () => matchMedia('(max-width: 720px)').matches;
+export const keyOf = node => node?.closest?.('.row')?.dataset.key;
+export const rowOf = node => rows.find(row => row.key === keyOf(node));
+
+/** Heights inside one row; a job that has not begun is a single line. */
+function planJob(job, width, small) {
+  const head = small ? 58 : 0;
+  const open = choices.open.has(job.id);
+  const n = job.partitions.length;
+  const wide = n > WIDE;
+  const detail = open && !small && !wide && n > 0;
+  const begun = job.counts.pending !== job.size;
+  const lanes = open || begun ? n : Math.min(1, n);
+  const pitch = detail ? DETAIL_PITCH : lanes === 1 ? 12 : 6;
+  const top = detail ? 56 : small ? 4 : 10;
+  const body = wide ? 44 + gridOf(n, width, open).height : lanes * pitch;
+  const plot = Math.max(small ? 20 : 56, top + 10 + body);
+  const listed = open && small && !wide ? n * PHONE_PART + 8 : 0;
+  const firstLane = detail || wide ? top : (plot - lanes * pitch) / 2;
+  return { job, key: job.id, open, wide, detail, lanes, pitch, top, firstLane, plot, height: head + plot + listed };
+}
+
+function planDevice(worker, small) {
+  const plot = small ? 44 : 58;
+  return { worker, key: worker.name, plot, height: plot + (small ? 58 : 0) };
+}
+
+function place(doc, width) {
+  const small = phone();
+  const plans = choices.view === 'jobs'
+    ? doc.jobs.map(job => planJob(job, width, small))
+    : doc.workers.map(worker => planDevice(worker, small));
+  let y = 0;
+  for (const row of plans) {
+    row.y = y;
+    y += row.height + 1;
+  }
+  rows = plans;
+  return y;
+}
+
+export function drawTimeline(doc, moment) {
+  const { now, at } = moment;
+  const axis = $('#axis');
+  const box = $('#jobs');
+  const foreseen = choices.view === 'jobs' && doc.jobs.some(job => job.eta != null || job.due > now);
+  const minutes = windowMinutes(doc, at);
+  axisAt = width => scale(width, now, minutes, foreseen);
+  drawAxis(axis, axisAt, now);
+  box.style.height = `${place(doc, axis.clientWidth)}px`;
+  const above = -box.getBoundingClientRect().top;
+  const held = keyOf(document.activeElement); // a focused row is never dropped
+  const inSight = row => row.y + row.height > above - MARGIN && row.y < above + innerHeight + MARGIN;
+  const visible = rows.filter(row => row.key === held || inSight(row));
+  keyed(box, visible, row => row.key, '#t-row', (li, row) => {
+    li.style.transform = `translateY(${row.y}px)`;
+    li.style.height = `${row.height + 1}px`;
+    attr(li, 'data-kind', row.worker ? 'device' : null);
+    if (row.worker) drawDevice(li, row, doc, moment);
+    else drawJob(li, row, doc, moment);
+  });
+}
+
+/** What stands at the right edge of a job: how it ended or will end, as far as the document says. */
+function outlook(job, { now, at, state }) {
+  if (job.counts.failed) return { words: `${job.counts.failed} failed`, tone: 'bad' };
+  if (job.ended) return { words: job.counts.cancelled ? 'cancelled' : 'done', tone: null };
+  if (job.waitingFor) return { words: 'held', tone: 'warn' };
+  const late = job.due != null && (at > job.due || job.eta > job.due);
+  if (state === 'live' && job.eta > now) return { words: roughly(job.eta - now), tone: late ? 'bad' : null };
+  if (job.due != null) return { words: `due ${clock(job.due, false)}`, tone: late ? 'bad' : null };
+  return { words: job.submitted == null ? '' : duration(at - job.submitted), tone: null };
+}
+
+function drawJob(li, row, doc, moment) {
+  const { job, open } = row;
+  const tally = `${job.done} / ${job.size}`;
+  const { words, tone } = outlook(job, moment);
+  putId(field(li, 'id'), job.id, (phone() ? 40 : 29) - tally.length);
+  fill(li, { count: tally, prio: PRIORITY[job.priority] ?? '', eta: words });
+  const meta = [job.kind, job.label].filter(Boolean).join(' · ');
+  attr(put(li, 'meta', meta), 'title', [meta, job.priority && `${job.priority} priority`].filter(Boolean).join(', '));
+  attr(field(li, 'eta'), 'data-tone', tone);
+  attr(li, 'data-open', open ? '' : null);
+  const toggle = li.querySelector('.toggle');
+  attr(toggle, 'aria-expanded', String(open));
+  attr(toggle, 'aria-label', [job.id, job.kind, `${job.done} of ${job.size} done`, words].filter(Boolean).join(', '));
+  attr(li.querySelector('.copy'), 'aria-label', `Copy ${job.id}`);
+  keyed(li.querySelector('.mix'), MIX.filter(state => job.counts[state]), state => state, tick, (i, state) => {
+    attr(i, 'data-phase', state);
+    i.style.width = `${(job.counts[state] / job.size) * 100}%`;
+  });
+  const listed = open && !row.wide ? job.partitions : [];
+  keyed(li.querySelector('.parts'), listed, p => p.index, '#t-part', (node, p) => drawPart(node, p, doc, moment));
+  drawPlot(li.querySelector('.plot'), row, moment);
+}
+
+function drawPart(node, p, doc, { at }) {
+  const ms = age(p, at, doc.at);
+  icon(node, p.state);
+  const again = p.attempt > 1 ? ` · attempt ${p.attempt}` : '';
+  fill(node, { name: `P${p.index}`, state: (NAMES[p.state] ?? p.state) + again, secs: ms == null ? '' : duration(ms) });
+}
+
+function drawPlot(canvas, row, { now, at, state }) {
+  const { job } = row;
+  const box = surface(canvas, row.plot);
+  const axis = axisAt(box.width);
+  attr(canvas, 'aria-label', describe(job.counts));
+  ground(row.wide ? { ...box, height: 48 } : box, axis, now, at, state);
+  if (row.wide || row.detail) flow(box.g, job, axis, 10, 34, box.width, at);
+  if (row.wide) cells(box.g, job, row.top + 44, box.width, row.open, choices.phase);
+  const tall = row.detail ? 14 : row.pitch - 1;
+  const inset = row.detail ? 4 : 0;
+  if (!row.wide) {
+    job.partitions.slice(0, row.lanes).forEach((p, i) => {
+      lane(box.g, p, axis, row.firstLane + i * row.pitch + inset, tall, at, choices.phase);
+    });
+  }
+  if (state === 'live' && !job.ended) forecast(box.g, job, axis, at, box.width, row.wide || row.detail ? 26 : row.plot / 2);
+}
+
+function drawDevice(li, row, doc, { now, at, state }) {
+  const { worker } = row;
+  const plot = li.querySelector('.plot');
+  const box = surface(plot, row.plot);
+  const axis = axisAt(box.width);
+  putId(field(li, 'id'), worker.name, 32);
+  const work = worker.proving ? `${shorten(worker.job, 24)} · P${worker.index}` : 'idle';
+  const busy = worker.proving && worker.busyMs != null ? duration(at - doc.at + worker.busyMs) : '';
+  fill(li, { count: worker.device, prio: '', meta: work, eta: busy });
+  attr(field(li, 'meta'), 'title', worker.job);
+  attr(plot, 'aria-label', `${worker.name}, ${worker.device}: ${worker.proving ? `proving P${worker.index} of ${worker.job}` : 'idle'}`);
+  ground(box, axis, now, at, state);
+  deviceLane(box.g, worker, axis, row.plot, at, doc.at);
+}
+
+/** The partition under a point of a job's plot. */
+export function partitionAt(row, x, y, width) {
+  const { partitions } = row.job;
+  if (!row.wide) return partitions.slice(0, row.lanes)[Math.floor((y - row.firstLane) / row.pitch)];
+  const { pitch, columns } = gridOf(partitions.length, width, row.open);
+  const line = Math.floor((y - row.top - 44) / pitch);
+  const column = Math.floor((x - 6) / pitch);
+  return line < 0 || column < 0 || column >= columns ? undefined : partitions[line * columns + column];
+}
+
+export function phaseLengths(p, at) {
+  return segments(p, at).map(s => ({
+    key: `${s.phase} ${s.from}`,
+    name: s.lost ? `${NAMES[s.phase]}, lost` : NAMES[s.phase],
+    length: duration(s.to - s.from),
+  }));
+}
