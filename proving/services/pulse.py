@@ -20,7 +20,7 @@ LONGEST_INTERVAL = 1.0
 
 
 class Pulse:
-    """Beats from entering to leaving. `stopped` turns true when the work is not wanted any more, or not ours."""
+    """Beats from entering to leaving. `stopped` turns true when the work is to stop."""
 
     def __init__(self, assignment: Assignment) -> None:
         self._assignment = assignment

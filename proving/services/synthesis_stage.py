@@ -89,9 +89,16 @@ def _witness(circuit: Circuit, key: ProvingKey, job_id: str, index: int) -> NDAr
     except FormatError as error:
         raise BadInput("bad_witness", f"{error.place}: {error.reason}") from None
     except SynthesisError as error:
-        raise BadInput(INPUT_ERRORS[error.kind], error.message) from None
+        raise BadInput(INPUT_ERRORS[error.kind], _words(error)) from None
     _require_satisfied(circuit, witness)
     return witness
+
+
+def _words(error: SynthesisError) -> str:
+    """What went wrong, without the places of files on this host."""
+    if error.kind == SynthesisErrorKind.MODULE:
+        return "the circuit's witness generator cannot be run"
+    return error.message
 
 
 def _generated(circuit: Circuit, content: bytes, key: ProvingKey) -> NDArray[np.uint64]:
