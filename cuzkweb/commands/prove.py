@@ -37,12 +37,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prove, check the proof, and only then write it."""
-    from kernels.device import open_device
-    from proving.formats.zkey import read_zkey
-
     if (options.wasm is None) != (options.input is None):
         options.usage_error("--wasm and --input come together")
     stopwatch = timing.Stopwatch()
+    with stopwatch.stage("import"):
+        from kernels.device import open_device
+        from proving.formats.zkey import read_zkey
     device = open_device(options.device, threads=options.threads)
     with stopwatch.stage("key"):
         key = read_zkey(options.zkey)
@@ -62,9 +62,9 @@ def obtain_witness(options: argparse.Namespace, key: "ProvingKey") -> "NDArray[n
         from proving.formats.wtns import read_witness
 
         return read_witness(options.wtns, key.curve, key.variable_count).values
-    from cuzkweb.commands.witness import generate
+    from cuzkweb.commands.witness import drop, generate, show
 
-    witness = generate(options.wasm, options.input)
+    witness = generate(options.wasm, options.input, show if options.verbose else drop)
     if witness.curve != key.curve:
         raise Refused(f"curve of witness, {witness.curve.name}, does not match the key's, {key.curve.name}")
     if len(witness.values) != key.variable_count:
@@ -80,9 +80,9 @@ def prove_checked(
     stopwatch: timing.Stopwatch,
 ) -> "ProvedStatement":
     """The verified proof; when it fails its own check, a broken key is told from a bad witness."""
-    from proving.formats.zkey import validate_points
-    from proving.groth16.prover import UnsatisfiedWitnessError, prove
-
+    with stopwatch.stage("import"):
+        from proving.formats.zkey import validate_points
+        from proving.groth16.prover import UnsatisfiedWitnessError, prove
     try:
         return prove(device, key, witness, threads=options.threads, report=stopwatch.add)
     except UnsatisfiedWitnessError:

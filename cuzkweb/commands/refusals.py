@@ -7,6 +7,7 @@ EXPECTED = {
     "proving.synthesis.errors": ("InputError", "SynthesisError"),
     "proving.groth16.prover": ("UnsatisfiedWitnessError",),
     "kernels.device": ("DeviceUnavailable",),
+    "kernels.native": ("EngineUnavailable",),
 }
 
 

@@ -33,14 +33,9 @@ def geometric(curve: Curve, first: int, ratio: int, log_n: int) -> Words:
     series[:1] = montgomery(curve, first)
     filled, step = 1, montgomery(curve, ratio)
     while filled < len(series):
-        series[filled : 2 * filled] = field.mul(fr, series[:filled], repeated(step, filled))
+        series[filled : 2 * filled] = field.mul(fr, series[:filled], step)
         filled, step = 2 * filled, field.mul(fr, step, step)
     return series
-
-
-def repeated(value: Words, count: int) -> Words:
-    """One element as `count` equal ones."""
-    return np.repeat(value.reshape(1, 4), count, axis=0)
 
 
 def lagrange_basis(curve: Curve, log_n: int, shift: int, point: Words) -> Words:
@@ -52,11 +47,11 @@ def lagrange_basis(curve: Curve, log_n: int, shift: int, point: Words) -> Words:
     fr = field.scalar_field(curve)
     size = 1 << log_n
     nodes = geometric(curve, shift, curve.root_of_unity(log_n), log_n)
-    distances = field.sub(fr, repeated(point, size), nodes)
+    distances = field.sub(fr, point, nodes)
     if not distances.any(axis=1).all():
         raise ZeroDivisionError("the point lies on the domain")
     scaled = field.mul(fr, point, montgomery(curve, pow(shift, -1, curve.r)))
     vanishing = field.sub(fr, power_of_two_power(curve, scaled, log_n), montgomery(curve, 1))
     factor = field.mul(fr, vanishing, montgomery(curve, pow(size, -1, curve.r)))
     basis = field.mul(fr, nodes, field.inverse(fr, distances))
-    return field.mul(fr, basis, repeated(factor, size))
+    return field.mul(fr, basis, factor)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kernels import field
 from kernels.constraints import evaluate
 from kernels.curves import Curve
-from proving.groth16.lagrange import lagrange_basis, montgomery, power_of_two_power, repeated
+from proving.groth16.lagrange import lagrange_basis, montgomery, power_of_two_power
 
 Words = NDArray[np.uint64]
 Records = NDArray[np.void]
@@ -168,4 +168,4 @@ def quotient_basis(curve: Curve, log_domain: int, tau: Words) -> Words:
     vanishing = field.sub(fr, power_of_two_power(curve, tau, log_domain), montgomery(curve, 1))
     on_coset = pow(shift, 1 << log_domain, curve.r) - 1
     factor = field.mul(fr, vanishing, montgomery(curve, pow(on_coset, -1, curve.r)))
-    return field.mul(fr, basis, repeated(factor, len(basis)))
+    return field.mul(fr, basis, factor)

@@ -12,7 +12,7 @@ from kernels import field
 from kernels.curves import Curve, Group
 from kernels.device import KeyPoints
 from kernels.points import fixed_base_multiply, from_integers, to_integers
-from proving.groth16.lagrange import montgomery, repeated
+from proving.groth16.lagrange import montgomery
 from proving.groth16.objects import G1, G2
 from proving.groth16.proving_key import ProvingKey
 from proving.groth16.qap import (
@@ -103,9 +103,8 @@ def fold(system: ConstraintSystem, polynomials: Polynomials, waste: ToxicWaste) 
     """beta A + alpha B + C of each wire: over gamma for wire 0 and public ones, over delta for the rest."""
     curve = system.curve
     fr = field.scalar_field(curve)
-    count = system.wires
-    left = field.mul(fr, polynomials.a, repeated(waste.beta, count))
-    right = field.mul(fr, polynomials.b, repeated(waste.alpha, count))
+    left = field.mul(fr, polynomials.a, waste.beta)
+    right = field.mul(fr, polynomials.b, waste.alpha)
     folded = waste.keep(field.add(fr, field.add(fr, left, right), polynomials.c))
     public = system.public_count + 1
     return divided(curve, folded[:public], waste.gamma), divided(curve, folded[public:], waste.delta)
@@ -114,7 +113,7 @@ def fold(system: ConstraintSystem, polynomials: Polynomials, waste: ToxicWaste) 
 def divided(curve: Curve, values: Words, divisor: Words) -> Words:
     """Every value over one divisor."""
     fr = field.scalar_field(curve)
-    return field.mul(fr, values, repeated(field.inverse(fr, divisor), len(values)))
+    return field.mul(fr, values, field.inverse(fr, divisor))
 
 
 class Multiplier:
