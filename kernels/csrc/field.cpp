@@ -1,0 +1,66 @@
+// Field operations on arrays.
+#include "abi.hpp"
+#include "inverse.hpp"
+
+namespace cuzk {
+namespace {
+
+enum class operation : int { multiply = 0, add = 1, subtract = 2, invert = 3, to_montgomery = 4, from_montgomery = 5 };
+
+template <class Work>
+void with_field(curve_id curve, bool scalar_field, Work&& work) {
+  with_curve(curve, [&]<class C>() {
+    if (scalar_field) work.template operator()<typename C::fr>();
+    else work.template operator()<typename C::fq>();
+  });
+}
+
+template <class F, class Compute>
+void for_each(std::size_t n, u64* out, const Compute& compute) {
+  for (std::size_t i = 0; i < n; i++) compute(i * F::words).store(out + i * F::words);
+}
+
+template <class F>
+void apply(operation op, const u64* a, const u64* b, std::size_t n, u64* out) {
+  auto at = [](const u64* words, std::size_t i) { return fe<F>::load(words + i); };
+  switch (op) {
+    case operation::multiply:
+      return for_each<F>(n, out, [&](std::size_t i) { return at(a, i) * at(b, i); });
+    case operation::add:
+      return for_each<F>(n, out, [&](std::size_t i) { return at(a, i) + at(b, i); });
+    case operation::subtract:
+      return for_each<F>(n, out, [&](std::size_t i) { return at(a, i) - at(b, i); });
+    case operation::invert:
+      return for_each<F>(n, out, [&](std::size_t i) { return inverse(at(a, i)); });
+    case operation::to_montgomery:
+      return for_each<F>(n, out, [&](std::size_t i) { return to_montgomery(at(a, i)); });
+    case operation::from_montgomery:
+      return for_each<F>(n, out, [&](std::size_t i) { return from_montgomery(at(a, i)); });
+  }
+  throw std::invalid_argument("unknown operation");
+}
+
+}  // namespace
+}  // namespace cuzk
+
+using namespace cuzk;
+
+// b may be null for the operations of one operand. All in Montgomery form but what to_montgomery takes and
+// from_montgomery gives; the inverse of zero is zero.
+CUZK_EXPORT int cuzk_field_apply(int curve, int scalar_field, int op, const u64* a, const u64* b, std::size_t n,
+                                 u64* out) {
+  return guarded([&] {
+    with_field(curve_id{curve}, scalar_field != 0, [&]<class F>() { apply<F>(operation{op}, a, b, n, out); });
+  });
+}
+
+// The least index of an element that is not below the modulus, or n.
+CUZK_EXPORT int cuzk_field_check(int curve, int scalar_field, const u64* a, std::size_t n, std::size_t* first_bad) {
+  return guarded([&] {
+    with_field(curve_id{curve}, scalar_field != 0, [&]<class F>() {
+      std::size_t i = 0;
+      while (i < n && is_canonical<F>(a + i * F::words)) i++;
+      *first_bad = i;
+    });
+  });
+}
