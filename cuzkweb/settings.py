@@ -27,6 +27,7 @@ CUZKWEB_SYNTHESIS_SLOTS = env.integer("CUZKWEB_SYNTHESIS_SLOTS", 2, minimum=1)
 CUZKWEB_MAX_PARTITIONS = env.integer("CUZKWEB_MAX_PARTITIONS", 256, minimum=1)
 CUZKWEB_MAX_JSON_BYTES = env.size("CUZKWEB_MAX_JSON_BYTES", 64 * 2**20)
 CUZKWEB_MAX_UPLOAD_BYTES = env.size("CUZKWEB_MAX_UPLOAD_BYTES", 16 * 2**30)
+CUZKWEB_FLOWER_URL = env.text("CUZKWEB_FLOWER_URL") or None
 CUZKWEB_STATUS_OPEN_ON_LOOPBACK = env.boolean("CUZKWEB_STATUS_OPEN_ON_LOOPBACK", default=False)
 
 # --- Django -------------------------------------------------------------------------------------------
@@ -40,6 +41,7 @@ CSRF_TRUSTED_ORIGINS = env.names("CUZKWEB_TRUSTED_ORIGINS")
 INSTALLED_APPS = [
     "cuzkweb",
     "proving",
+    "proving.panel",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -103,6 +105,7 @@ USE_TZ = True
 
 STATIC_URL = "/static/"
 STATIC_ROOT = CUZKWEB_HOME / "static"
+STATIC_ROOT.mkdir(mode=0o700, exist_ok=True)
 WHITENOISE_USE_FINDERS = True
 
 # --- uploads: files go to the disk as they arrive ------------------------------------------------------

@@ -10,6 +10,8 @@ from rest_framework.request import Request
 from proving.models import ApiKey
 from proving.services import keys
 
+CHALLENGE = 'Bearer realm="cuzkweb"'
+
 
 class ApiKeyAuthentication(BaseAuthentication):
     """`Authorization: Bearer <key>`."""
@@ -28,7 +30,7 @@ class ApiKeyAuthentication(BaseAuthentication):
         return key.owner, key
 
     def authenticate_header(self, request: Request) -> str:  # noqa: ARG002
-        return 'Bearer realm="cuzkweb"'
+        return CHALLENGE
 
 
 class StaffSessionAuthentication(SessionAuthentication):

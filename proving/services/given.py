@@ -10,18 +10,18 @@ from django.conf import settings
 from kernels.curves import curve_by_name
 from proving.formats.wtns import read_witness
 from proving.models import Circuit
+from proving.services import circuits
 from proving.services.errors import Fault, Refusal, ServiceError, invalid
 from proving.services.reading import pointer_to, refusing_file
 from proving.synthesis.errors import InputError, SynthesisError
 from proving.synthesis.inputs import flatten_inputs
+from proving.synthesis.wasm import WitnessGenerator
 
 
-def open_generator(path: Path, pointer: str) -> Any:
+def open_generator(path: Path, pointer: str) -> WitnessGenerator:
     """A witness generator, compiled once for all processes of this host. ServiceError when it is none."""
-    from proving.synthesis.wasm import WitnessGenerator  # noqa: PLC0415
-
     try:
-        return WitnessGenerator(path, cache_dir=settings.CUZKWEB_HOME / "cache" / "modules")
+        return WitnessGenerator(path, cache_dir=settings.CUZKWEB_HOME / "cache" / "wasm")
     except SynthesisError as error:
         raise invalid(pointer, "bad_witness_generator", error.message) from error
 
@@ -29,7 +29,9 @@ def open_generator(path: Path, pointer: str) -> Any:
 def check_input(circuit: Circuit, document: Any, pointer: str) -> None:
     """Refuse inputs that the circuit cannot take, naming every signal that is wrong."""
     try:
-        flatten_inputs(document, curve_by_name(circuit.curve).r)
+        inputs = flatten_inputs(document, curve_by_name(circuit.curve).r)
+        if (generator := circuits.witness_generator(circuit)) is not None:
+            generator.check(inputs)
     except InputError as error:
         faults = [
             Fault(
