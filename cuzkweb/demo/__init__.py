@@ -1,1 +1,1 @@
-"""The demo: a circuit worth showing, inputs for it, and a tour of the service with them."""
+"""The circuit that the demo proves, compiled, and a maker of inputs for it."""
