@@ -295,3 +295,21 @@ class Spell:
     started_at: float
     ended_at: float
     end: AttemptEnd
+
+
+class WorkerState(StrEnum):
+    """What a worker's slot is; read off its record, never stored."""
+
+    ABSENT = "absent"
+    IDLE = "idle"
+    BUSY = "busy"
+    DRAINING = "draining"
+    DRAINED = "drained"
+
+    @classmethod
+    def of(cls, worker: WorkerRecord | None) -> "WorkerState":
+        if worker is None:
+            return cls.ABSENT
+        if worker.assignment is not None:
+            return cls.DRAINING if worker.draining else cls.BUSY
+        return cls.DRAINED if worker.draining else cls.IDLE

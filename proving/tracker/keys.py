@@ -1,0 +1,109 @@
+"""The names of the Redis keys. All of a deployment share one hash tag, so that they share one slot."""
+
+from dataclasses import dataclass
+
+from proving.tracker.records import Phase
+
+WAITING_PHASES = (Phase.PENDING, Phase.SYNTH_DONE, Phase.FINALIZING)
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    deployment: str
+
+    @property
+    def prefix(self) -> str:
+        return f"{{cuzk:{self.deployment}}}:"
+
+    def name(self, *parts: object) -> str:
+        return self.prefix + ":".join(str(part) for part in parts)
+
+    def job(self, job_id: str) -> str:
+        return self.name("job", job_id)
+
+    def partition(self, job_id: str, index: int) -> str:
+        return self.name("partition", job_id, index)
+
+    def worker(self, name: str) -> str:
+        return self.name("worker", name)
+
+    def recent(self, worker: str) -> str:
+        """A device worker's finished spells, newest last."""
+        return self.name("recent", worker)
+
+    def waiting(self, phase: Phase) -> str:
+        """Sorted: what waits in this phase, in the order in which it should be taken."""
+        return self.name("waiting", phase)
+
+    @property
+    def jobs(self) -> str:
+        return self.name("jobs")
+
+    @property
+    def workers(self) -> str:
+        return self.name("workers")
+
+    @property
+    def worker_ids(self) -> str:
+        return self.name("worker-ids")
+
+    @property
+    def leases(self) -> str:
+        """Sorted by expiry: the partitions that somebody holds."""
+        return self.name("leases")
+
+    @property
+    def deadlines(self) -> str:
+        return self.name("deadlines")
+
+    @property
+    def assemblies(self) -> str:
+        return self.name("assemblies")
+
+    @property
+    def ended(self) -> str:
+        return self.name("ended")
+
+    @property
+    def held(self) -> str:
+        """Bytes held, by host."""
+        return self.name("held")
+
+    @property
+    def epoch(self) -> str:
+        return self.name("epoch")
+
+    @property
+    def rev(self) -> str:
+        return self.name("rev")
+
+    @property
+    def counters(self) -> str:
+        return self.name("counters")
+
+    @property
+    def refusals(self) -> str:
+        return self.name("refusals")
+
+    @property
+    def stale(self) -> str:
+        return self.name("stale")
+
+    @property
+    def started(self) -> str:
+        return self.name("started")
+
+    @property
+    def events(self) -> str:
+        """A capped stream of what moved."""
+        return self.name("events")
+
+
+def member(job_id: str, index: int) -> str:
+    """A partition as a member of a sorted set; equal scores sort by job, then by index."""
+    return f"{job_id}/{index:08d}"
+
+
+def parse_member(name: str) -> tuple[str, int]:
+    job_id, _, index = name.rpartition("/")
+    return job_id, int(index)
