@@ -7,9 +7,8 @@
 
 namespace cuzk {
 
-#ifndef CUZK_WITH_AVX2
-const engine* avx2_engine() { return nullptr; }
-#endif
+// Stands where the build has no such engine.
+__attribute__((weak)) const engine* avx2_engine() { return nullptr; }
 
 namespace {
 
