@@ -74,7 +74,8 @@ def _start(home: Path, plan: Plan, supervisor: Supervisor, listener: socket.sock
         programs.append(plans.flower(flower_port, login, common))
     supervisor.start(programs)
     addresses = Addresses(f"http://{LOOPBACK}:{web_port}", flower_address, common["REDIS_URL"])
-    house.write_state(home, addresses, supervisor.pids())
+    supervisor.changed = lambda: house.write_state(home, addresses, supervisor.pids())
+    supervisor.changed()
     return Service(supervisor, addresses, login)
 
 

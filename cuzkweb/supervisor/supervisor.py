@@ -27,7 +27,10 @@ class Stopped(Exception):  # noqa: N818 - an outcome that a person asked for
 
 
 class Supervisor:
-    """Use it from the main thread only: the kernel ties the children's lives to that thread."""
+    """Use it from the main thread only: the kernel ties the children's lives to that thread.
+
+    `changed` is called after a child was started again.
+    """
 
     def __init__(self, home: Path, screen: Screen) -> None:
         self.children: list[Child] = []
@@ -35,6 +38,7 @@ class Supervisor:
         self._logs.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._screen = screen
         self._signals = 0
+        self.changed: Callable[[], None] = lambda: None
 
     def listen_to_signals(self) -> None:
         """From now on SIGINT, SIGTERM and SIGHUP ask for a stop; a second one for an immediate stop."""
@@ -80,6 +84,7 @@ class Supervisor:
                 self._screen.say(child.program.name, f"ended with status {status}; again in {wait:.1f} s")
             elif child.due():
                 child.start()
+                self.changed()
             elif child.became_ready():
                 self._screen.say(child.program.name, f"ready (pid {child.pid})")
         self._screen.follow([(child.program.name, child.log) for child in self.children])

@@ -1,0 +1,98 @@
+"""Jobs through the REST API, proved by real workers and checked with this repository's own verifier."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cuzkweb.client import ApiError, Job, ProvedPartition, State
+from proving.formats.snarkjs import proof_from_json, public_from_json, read_verifying_key
+from proving.groth16.verifier import verify
+from tests.support.stack import Stack
+
+pytestmark = [pytest.mark.acceptance, pytest.mark.shared]
+
+TIMEOUT = 120.0
+
+
+@pytest.fixture(scope="module")
+def merkle(shared_fixtures: Path) -> Path:
+    return shared_fixtures / "merkle20"
+
+
+@pytest.fixture(scope="module")
+def circuit(stack: Stack, merkle: Path) -> str:
+    return stack.register(merkle, "merkle20")
+
+
+def leaves(merkle: Path, count: int) -> list[dict[str, Any]]:
+    """Inputs that differ in their secret and so in their public root."""
+    first = json.loads((merkle / "input.json").read_text())
+    return [{**first, "secret": str(int(first["secret"]) + step)} for step in range(count)]
+
+
+def assert_verified(merkle: Path, proofs: list[ProvedPartition], count: int) -> None:
+    key = read_verifying_key(merkle / "verification_key.json")
+    assert [row.index for row in proofs] == list(range(count))
+    assert len({tuple(row.public) for row in proofs}) == count, "every input has its own root"
+    for row in proofs:
+        verdict = verify(key, proof_from_json(row.proof), public_from_json(row.public))
+        assert verdict.valid, verdict.reason
+
+
+def states(job: Job) -> list[State]:
+    return [partition.state for partition in job.partitions]
+
+
+def test_four_partitions_end_to_end(stack: Stack, circuit: str, merkle: Path) -> None:
+    job = stack.client.submit(circuit, leaves(merkle, 4), request_id="four", label="first light")
+
+    ended = stack.client.wait(job.id, timeout=TIMEOUT)
+
+    assert (ended.state, ended.error) == (State.DONE, None)
+    proofs = stack.client.proofs(job.id)
+    assert_verified(merkle, proofs, 4)
+    assert proofs[0].public == json.loads((merkle / "public.json").read_text())
+    assert not (stack.home / "spool" / "four").exists(), "inputs and witnesses go when the job ends"
+
+
+def test_sixteen_partitions_end_in_index_order(stack: Stack, circuit: str, merkle: Path) -> None:
+    job = stack.client.submit(circuit, leaves(merkle, 16))
+
+    ended = stack.client.wait(job.id, timeout=TIMEOUT)
+
+    assert states(ended) == [State.DONE] * 16
+    assert_verified(merkle, stack.client.proofs(job.id), 16)
+
+
+def test_a_broken_assertion_fails_the_job_and_cancels_the_rest(
+    stack: Stack, circuit: str, merkle: Path
+) -> None:
+    inputs = leaves(merkle, 16)
+    inputs[4]["idx"] = ["2", *inputs[4]["idx"][1:]]
+    job = stack.client.submit(circuit, inputs)
+
+    ended = stack.client.wait(job.id, timeout=TIMEOUT)
+
+    assert (ended.state, ended.error_partition) == (State.FAILED, 4)
+    assert ended.error is not None
+    assert "partition 4" in ended.error
+    assert "Merkle" in ended.error
+    assert ended.partitions[4].state == State.FAILED
+    assert set(states(ended)) <= {State.FAILED, State.CANCELLED, State.DONE}
+    assert states(ended).count(State.FAILED) == 1
+    assert State.CANCELLED in states(ended)
+    with pytest.raises(ApiError) as refusal:
+        stack.client.proofs(job.id)
+    assert refusal.value.status == 409
+    assert not (stack.home / "spool" / job.id).exists()
+
+
+def test_witness_files_are_proved_too(stack: Stack, circuit: str, merkle: Path) -> None:
+    job = stack.client.submit_witnesses(circuit, [merkle / "merkle20.wtns"])
+
+    ended = stack.client.wait(job.id, timeout=TIMEOUT)
+
+    assert (ended.state, ended.error) == (State.DONE, None)
+    assert_verified(merkle, stack.client.proofs(job.id), 1)
