@@ -193,8 +193,10 @@ PLACES = {Check.ON_CURVE: "on the curve", Check.SUBGROUP: "in the subgroup of or
 
 def point_words(curve: Curve, group: Group, point: G1 | G2) -> Words | Check:
     """A point of plain integers as Montgomery words, or which membership check it fails."""
-    if point is not None and not all(0 <= value < curve.q for value in coordinates(point)):
-        return Check.ON_CURVE
+    if point is not None:
+        values = coordinates(point)
+        if not any(values) or not all(0 <= value < curve.q for value in values):
+            return Check.ON_CURVE
     words = from_integers(curve, group, point)
     if first_bad_point(curve, group, words[np.newaxis], subgroup=False, threads=1) is not None:
         return Check.ON_CURVE

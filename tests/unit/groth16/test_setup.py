@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from kernels.curves import BN254, CURVES, Curve, Group
+from kernels.curves import BLS12_381, BN254, Curve, Group
 from kernels.points import to_integers
 from proving.formats.snarkjs import proof_from_json, verifying_key_to_json
 from proving.formats.wtns import Witness, write_witness
 from proving.formats.zkey import read_zkey, write_zkey
-from proving.groth16 import setup as setup_module
+from proving.groth16 import setup as subject
 from proving.groth16.lagrange import montgomery
 from proving.groth16.objects import Proof
 from proving.groth16.qap import domain_size
@@ -85,7 +85,7 @@ def test_secrets_are_overwritten(monkeypatch: pytest.MonkeyPatch) -> None:
             super().__init__(curve)
             made.append(self)
 
-    monkeypatch.setattr(setup_module, "ToxicWaste", Spy)
+    monkeypatch.setattr(subject, "ToxicWaste", Spy)
     system, _ = product_chain(BN254, 2)
     setup(system)
     (waste,) = made
@@ -94,8 +94,11 @@ def test_secrets_are_overwritten(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.node
-@pytest.mark.parametrize("curve", CURVES, ids=lambda curve: curve.name)
-@pytest.mark.parametrize("length", [1, 13, 14, 40])
+@pytest.mark.parametrize(
+    ("curve", "length"),
+    [(BN254, 1), (BN254, 14), (BLS12_381, 13)],
+    ids=["bn254-1", "bn254-14", "bls12-381-13"],
+)
 def test_snarkjs_proves_with_our_keys(curve: Curve, length: int, tmp_path, snarkjs) -> None:
     system, witness = product_chain(curve, length)
     key = setup(system)
