@@ -9,17 +9,26 @@ import numpy as np
 import wasmtime
 from numpy.typing import NDArray
 
-from kernels.curves import CURVES, Curve
+from kernels.curves import Curve
 from proving.formats.words import to_words
 from proving.synthesis.errors import InputError, InputProblem, SynthesisError, SynthesisErrorKind
 from proving.synthesis.inputs import Inputs
 from proving.synthesis.names import split_hash
 from proving.synthesis.sandbox import HostFunction, Sandbox
+from proving.synthesis.signals import (
+    ELEMENT_BYTES,
+    ELEMENT_WORDS,
+    check_total,
+    curve_of,
+    incomplete,
+    unknown_signal,
+    wrong_length,
+)
 
-ELEMENT_BYTES = 32
 MAX_MESSAGE = 4096
 MAX_LINES = 200
 NO_POSITION = -1  # as unsigned, past the end of every signal
+UNNAMED = "\0"  # no signal is called so
 
 # Loops that would cost 20 us a signal if they crossed into Python. Values lie at 0 in the glue's own memory.
 GLUE = """
@@ -132,9 +141,6 @@ class Circom2:
         """Called with a value of a log line in the shared memory."""
         if len(self.log_words) < MAX_LINES:
             self.log_words.append(str(self.shared_value()))
-        if "printErrorMessage" not in self.circuit and "getInputSignalSize" not in self.circuit:
-            self.log(" ".join(self.log_words))  # the first generators log one value a line
-            self.log_words.clear()
 
     def message(self) -> str:
         """The text in the generator's message buffer."""
@@ -145,7 +151,7 @@ class Circom2:
 
     def shared_value(self) -> int:
         """The integer in the shared memory."""
-        words = [self.circuit.call("readSharedRWMemory", index) for index in range(ELEMENT_BYTES // 4)]
+        words = [self.circuit.call("readSharedRWMemory", index) for index in range(ELEMENT_WORDS)]
         return sum(word << (32 * index) for index, word in enumerate(words))
 
     def start(self) -> Curve:
@@ -153,14 +159,9 @@ class Circom2:
         if 4 * self.circuit.call("getFieldNumLen32") != ELEMENT_BYTES:
             raise SynthesisError(SynthesisErrorKind.MODULE, "the circuit's field is not 32 bytes wide")
         self.circuit.call("getRawPrime")
-        prime = self.shared_value()
-        for curve in CURVES:
-            if curve.r == prime:
-                self.guard(self.circuit.call, "init", 0)
-                return curve
-        raise SynthesisError(
-            SynthesisErrorKind.MODULE, "the circuit's prime is of no curve known here (bn254, bls12-381)"
-        )
+        curve = curve_of(self.shared_value())
+        self.guard(self.circuit.call, "init", 0)
+        return curve
 
     def guard(self, function: Callable[..., int], *arguments: int | str) -> int:
         """Call into the generator; its exception becomes an error that holds its own words."""
@@ -180,37 +181,36 @@ class Circom2:
         self.check_inputs(inputs)
         for name, values in inputs.items():
             self.set_signal(name, values)
+        if self.complaint(UNNAMED, 0) != TOO_MANY:
+            raise incomplete(inputs, "the circuit waits for more")
 
     def check_inputs(self, inputs: Inputs) -> None:
         """Refuse unknown names, wrong lengths and missing signals. Raises InputError."""
         problems = [problem for name, values in inputs.items() for problem in self.problems(name, values)]
-        if not problems and "getInputSize" in self.circuit:
-            wanted, given = self.circuit.call("getInputSize"), sum(map(len, inputs.values()))
-            if given < wanted:
-                problems = [missing_signals(wanted, inputs)]
         if problems:
             raise InputError(*problems)
+        check_total(self.circuit.call("getInputSize"), inputs)
 
     def problems(self, name: str, values: list[int]) -> list[InputProblem]:
         """What is wrong with a signal's name or length."""
-        if "getInputSignalSize" not in self.circuit:
-            return []
         size = self.circuit.call("getInputSignalSize", *split_hash(name))
         if size == len(values) and size:
             return []
         if not self.knows(name):
-            return [InputProblem(name, "is no input signal of the circuit")]
-        if size == len(values):
-            return []
-        return [InputProblem(name, f"has {len(values)} values, the circuit takes {size}")]
+            return [unknown_signal(name)]
+        return [] if size == len(values) else [wrong_length(name, len(values), size)]
 
     def knows(self, name: str) -> bool:
         """Whether the circuit has such an input: the complaint about a place past its end tells."""
+        return self.complaint(name, NO_POSITION) == OUT_OF_ARRAY
+
+    def complaint(self, name: str, position: int) -> int:
+        """The code of the exception that setting a signal at a position raises; 0 for none."""
         try:
-            self.circuit.call("setInputSignal", *split_hash(name), NO_POSITION)
+            self.circuit.call("setInputSignal", *split_hash(name), position)
         except GeneratorException as exception:
-            return exception.code == OUT_OF_ARRAY
-        return True
+            return exception.code
+        return 0
 
     def set_signal(self, name: str, values: list[int]) -> None:
         """Hand one signal over."""
@@ -219,11 +219,11 @@ class Circom2:
         self.sandbox.reserve(memory, len(packed))
         self.sandbox.view(memory, 0, len(packed))[:] = packed
         try:
-            self.glue.call("set_signal", *split_hash(name), len(values), ELEMENT_BYTES // 4)
+            self.glue.call("set_signal", *split_hash(name), len(values), ELEMENT_WORDS)
         except GeneratorException as exception:
-            if exception.code in (UNKNOWN_SIGNAL, TOO_MANY):
-                raise InputError(InputProblem(name, "is no input signal of the circuit")) from exception
-            if exception.code in (ALREADY_SET, OUT_OF_ARRAY):
+            if exception.code == UNKNOWN_SIGNAL:
+                raise InputError(unknown_signal(name)) from exception
+            if exception.code in (TOO_MANY, ALREADY_SET, OUT_OF_ARRAY):
                 raise InputError(InputProblem(name, "has more values than the circuit takes")) from exception
             raise self.describe(exception) from exception
 
@@ -232,17 +232,8 @@ class Circom2:
         count = self.circuit.call("getWitnessSize")
         memory = self.glue.memory()
         self.sandbox.reserve(memory, count * ELEMENT_BYTES)
-        self.glue.call("read_witness", count, ELEMENT_BYTES // 4)
+        self.glue.call("read_witness", count, ELEMENT_WORDS)
         return self.sandbox.view(memory, 0, count * ELEMENT_BYTES).copy().view("<u8").reshape(count, 4)
-
-
-def missing_signals(wanted: int, inputs: Inputs) -> InputProblem:
-    """The complaint that not every input of the circuit has a value. Generators do not know the names."""
-    given = ", ".join(inputs) or "no signal"
-    count = sum(map(len, inputs.values()))
-    return InputProblem(
-        "inputs", f"not all inputs set: the circuit takes {wanted} values, {count} were given ({given[:200]})"
-    )
 
 
 @lru_cache(maxsize=4)

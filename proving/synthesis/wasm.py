@@ -10,7 +10,9 @@ import wasmtime
 from numpy.typing import NDArray
 
 from kernels.curves import Curve
+from proving.synthesis.circom1 import Circom1
 from proving.synthesis.circom2 import Circom2
+from proving.synthesis.circom2_early import EarlyCircom2
 from proving.synthesis.engine import compile_module, default_cache, runtime
 from proving.synthesis.errors import SynthesisError, SynthesisErrorKind
 from proving.synthesis.inputs import Inputs
@@ -51,9 +53,10 @@ class WitnessGenerator:
             return self.generation(sandbox, self.module, ignore).start()
 
     def check(self, inputs: Inputs) -> None:
-        """Refuse inputs whose signals or sizes do not fit the circuit, without computing anything.
+        """Refuse inputs whose signals or sizes do not fit the circuit, without computing a witness.
 
-        Generators that cannot tell the sizes of their signals refuse nothing here. Raises InputError.
+        The first generators of circom 2 may let a last signal that is too long, or a missing one, pass here.
+        Raises InputError.
         """
         sandbox = Sandbox(self.runtime, self.limits)
         with sandbox.running():
@@ -76,9 +79,19 @@ class WitnessGenerator:
             return generator.read_witness()
 
 
-def choose_generation(module: wasmtime.Module, file: str) -> type[Circom2]:
+def choose_generation(module: wasmtime.Module, file: str) -> type[Circom1 | Circom2]:
     """What runs a module, judged by its exports. Raises SynthesisError for a module that is no generator."""
     exports = {export.name for export in module.exports}
-    if {"getWitness", "setInputSignal", "readSharedRWMemory"} <= exports:
+    if {
+        "getWitness",
+        "setInputSignal",
+        "readSharedRWMemory",
+        "getInputSignalSize",
+        "getInputSize",
+    } <= exports:
         return Circom2
+    if {"getWitness", "setInputSignal", "readSharedRWMemory"} <= exports:
+        return EarlyCircom2
+    if {"getWitnessBuffer", "setSignal", "getSignalOffset32"} <= exports:
+        return Circom1
     raise SynthesisError(SynthesisErrorKind.MODULE, f"{file}: not a witness generator of circom")
