@@ -6,7 +6,6 @@ from datetime import timedelta
 from celery import current_app
 from django.conf import settings
 from django.utils import timezone
-from kombu.exceptions import OperationalError
 
 from proving import spool
 from proving.choices import TERMINAL_JOB_STATES
@@ -86,11 +85,7 @@ def sweep_spool() -> int:
 def queue_length(name: str) -> int:
     """Messages of all priorities that nobody has taken out of a queue."""
     with current_app.connection_for_read() as connection:
-        channel = connection.default_channel
-        try:
-            found = channel.queue_declare(queue=name, passive=True)
-        except (OperationalError, connection.channel_errors):
-            return 0
+        found = connection.default_channel.queue_declare(queue=name)
         return int(found.message_count)
 
 

@@ -2,13 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from cuzkweb.client import ApiError, Job, ProvedPartition, State
-from proving.formats.snarkjs import proof_from_json, public_from_json, read_verifying_key
-from proving.groth16.verifier import verify
+from cuzkweb.client import ApiError, Job, State
+from tests.support.merkle import NAME, assert_verified, leaves, with_broken_assertion
 from tests.support.stack import Stack
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.shared]
@@ -18,27 +16,12 @@ TIMEOUT = 120.0
 
 @pytest.fixture(scope="module")
 def merkle(shared_fixtures: Path) -> Path:
-    return shared_fixtures / "merkle20"
+    return shared_fixtures / NAME
 
 
 @pytest.fixture(scope="module")
 def circuit(stack: Stack, merkle: Path) -> str:
-    return stack.register(merkle, "merkle20")
-
-
-def leaves(merkle: Path, count: int) -> list[dict[str, Any]]:
-    """Inputs that differ in their secret and so in their public root."""
-    first = json.loads((merkle / "input.json").read_text())
-    return [{**first, "secret": str(int(first["secret"]) + step)} for step in range(count)]
-
-
-def assert_verified(merkle: Path, proofs: list[ProvedPartition], count: int) -> None:
-    key = read_verifying_key(merkle / "verification_key.json")
-    assert [row.index for row in proofs] == list(range(count))
-    assert len({tuple(row.public) for row in proofs}) == count, "every input has its own root"
-    for row in proofs:
-        verdict = verify(key, proof_from_json(row.proof), public_from_json(row.public))
-        assert verdict.valid, verdict.reason
+    return stack.register(merkle, NAME)
 
 
 def states(job: Job) -> list[State]:
@@ -70,7 +53,7 @@ def test_a_broken_assertion_fails_the_job_and_cancels_the_rest(
     stack: Stack, circuit: str, merkle: Path
 ) -> None:
     inputs = leaves(merkle, 16)
-    inputs[4]["idx"] = ["2", *inputs[4]["idx"][1:]]
+    inputs[4] = with_broken_assertion(inputs[4])
     job = stack.client.submit(circuit, inputs)
 
     ended = stack.client.wait(job.id, timeout=TIMEOUT)
@@ -96,3 +79,7 @@ def test_witness_files_are_proved_too(stack: Stack, circuit: str, merkle: Path) 
 
     assert (ended.state, ended.error) == (State.DONE, None)
     assert_verified(merkle, stack.client.proofs(job.id), 1)
+
+
+def test_nothing_of_it_troubled_the_periodic_process(stack: Stack) -> None:
+    assert "Traceback" not in stack.log("periodic")
