@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kernels.curves import BLS12_381, BN254, Curve
+from proving.formats.alphabeta import alphabeta_to_json
 from proving.formats.errors import FormatError
 from proving.formats.exact_json import JsonError, parse_json
 from proving.formats.files import write_atomically
@@ -109,7 +110,7 @@ def public_from_json(document: Any, file: str = "public") -> list[int]:
 
 
 def verifying_key_to_json(key: VerifyingKey) -> dict[str, Any]:
-    """A verifying key as snarkjs writes it, without vk_alphabeta_12, which no verifier needs."""
+    """A verifying key as snarkjs writes it. Raises ValueError when alpha or beta is not in its group."""
     return {
         "protocol": PROTOCOL,
         "curve": key.curve.snarkjs_name,
@@ -118,6 +119,7 @@ def verifying_key_to_json(key: VerifyingKey) -> dict[str, Any]:
         "vk_beta_2": g2_to_json(key.beta_g2),
         "vk_gamma_2": g2_to_json(key.gamma_g2),
         "vk_delta_2": g2_to_json(key.delta_g2),
+        "vk_alphabeta_12": alphabeta_to_json(key),
         "IC": [g1_to_json(point) for point in key.ic],
     }
 
