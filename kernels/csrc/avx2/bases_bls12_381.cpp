@@ -1,0 +1,13 @@
+#include "factories.hpp"
+#include "msm.hpp"
+
+namespace cuzk::avx2 {
+
+std::unique_ptr<bases> load_bls12_381(group_id group, const std::uint8_t* points, std::size_t n,
+                                      int threads) {
+  if (group == group_id::g1)
+    return std::make_unique<packed_bases<coordinates_of<bls12_381, 1>::type>>(points, n, threads);
+  return std::make_unique<packed_bases<coordinates_of<bls12_381, 2>::type>>(points, n, threads);
+}
+
+}  // namespace cuzk::avx2

@@ -1,0 +1,51 @@
+// The AVX2 engine: what the seam asks for, from the templates of this folder.
+//
+// Files here are compiled for AVX2 and BMI2, the rest of the library for any x86-64, and it must stay
+// possible to load it on a CPU without them. Everything here is in namespace cuzk::avx2 and reached through
+// this engine alone, after the test below. What is left are inline functions and templates of shared headers
+// and of the standard library, which both sides may emit under one name: the linker keeps the copy it meets
+// first, and CMakeLists.txt puts the portable objects first. No object of static storage here needs code to
+// be initialised. A test disassembles the library and finds no AVX instruction within reach of the portable
+// code.
+#include "engine.hpp"
+
+#include "factories.hpp"
+
+namespace cuzk {
+
+namespace avx2 {
+namespace {
+
+class avx2_implementation final : public engine {
+ public:
+  const char* name() const override { return "avx2"; }
+
+  std::unique_ptr<bases> load_bases(curve_id curve, group_id group, const std::uint8_t* points, std::size_t n,
+                                    int threads) const override {
+    if (curve == curve_id::bn254) return load_bn254(group, points, n, threads);
+    return load_bls12_381(group, points, n, threads);
+  }
+
+  void ntt(curve_id curve, std::uint64_t* data, int log_n, bool inverse, int threads) const override {
+    if (log_n < least_log_n()) return portable_engine().ntt(curve, data, log_n, inverse, threads);
+    avx2::ntt(curve, data, log_n, inverse, threads);
+  }
+
+  void quotient(curve_id curve, std::uint64_t* a, std::uint64_t* b, int log_n, std::uint64_t* h,
+                int threads) const override {
+    if (log_n < least_log_n()) return engine::quotient(curve, a, b, log_n, h, threads);
+    avx2::quotient(curve, a, b, log_n, h, threads);
+  }
+};
+
+constinit const avx2_implementation instance;
+
+}  // namespace
+}  // namespace avx2
+
+const engine* avx2_engine() {
+  // Both builtins include whether the operating system saves the registers.
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") ? &avx2::instance : nullptr;
+}
+
+}  // namespace cuzk

@@ -1,0 +1,262 @@
+// Multi-scalar multiplication: signed-digit buckets summed in affine coordinates.
+//
+// The scalars are cut into windows of c bits. In each window the points are sorted by digit, the lists are
+// summed pairwise, and the bucket sums are weighted by their digits; scalars 0 and 1 are set aside. Windows
+// are the tasks of the threads; those left over are split by bucket range.
+#pragma once
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "buckets.hpp"
+#include "engine.hpp"
+#include "recoding.hpp"
+#include "threads.hpp"
+
+namespace cuzk::avx2 {
+
+// In ns on the machine it was measured on; only the ratios count.
+struct addition_costs {
+  double addition, sorting, scalar_addition;
+};
+template <class C>
+inline constexpr addition_costs costs_of =
+    C::field::words == 6 ? (C::words == 6 ? addition_costs{172, 12, 700} : addition_costs{430, 14, 1900})
+                         : (C::words == 4 ? addition_costs{78, 12, 380} : addition_costs{190, 13, 1000});
+
+inline int segments_of(int buckets, int windows, int threads) {
+  // Enough chains for full vectors and batches in every thread.
+  int wanted = 64;
+  while (wanted * windows < 512 * threads) wanted *= 2;
+  return std::min(buckets, wanted);
+}
+
+// The window for which the least work is expected.
+inline int choose_window(const selection& selected, const addition_costs& cost, int threads) {
+  int best = 2;
+  double least = 0;
+  for (int c = 2; c <= digit_rows::largest_window; c++) {
+    const int windows = windows_for(selected.bits, c), short_windows = std::min(windows, windows_for(64, c));
+    const double buckets = 1 << (c - 1), segments = segments_of(1 << (c - 1), windows, threads);
+    const double digits =
+        double(windows) * double(selected.long_count) + double(short_windows) * double(selected.short_count);
+    const double total = digits * (cost.addition + cost.sorting) + windows * 2 * buckets * cost.addition +
+                         windows * 3 * segments * cost.scalar_addition;
+    if (c == 2 || total < least) {
+      best = c;
+      least = total;
+    }
+  }
+  return best;
+}
+
+// A point of the packed form in scalar arithmetic.
+template <class C>
+affine<typename C::scalar> to_scalar(const u64* packed) {
+  using F = typename C::field;
+  using scalar = fe<typename F::scalar>;
+  u64 words[point_words<C>];
+  for (int i = 0; i < point_words<C>; i += F::words)
+    (reduce_once<typename F::scalar>(packed + i) * scalar::load(F::leave)).store(words + i);
+  return affine<typename C::scalar>::load(words);
+}
+
+// One multiplication: what its tasks share.
+template <class C>
+class bucket_method {
+  using scalar_sum = xyzz<typename C::scalar>;
+  static constexpr int PW = point_words<C>;
+
+  const u64* points_;
+  const selection& selected_;
+  const digit_rows digits_;
+  const int threads_, windows_, buckets_, segments_;
+  const std::size_t lists_;  // pieces of the points with scalar 1
+  u64 *sums_, *list_sums_, *plain_, *weighted_;
+
+ public:
+  bucket_method(const u64* points, const selection& selected, const u64* scalars, int window, arena& memory,
+                int threads)
+      : points_(points),
+        selected_(selected),
+        digits_(selected, scalars, window, memory, threads),
+        threads_(std::max(threads, 1)),
+        windows_(selected.entry_count() == 0 ? 0 : digits_.windows()),
+        buckets_(1 << (digits_.window() - 1)),
+        segments_(windows_ == 0 ? 0 : segments_of(buckets_, windows_, threads_)),
+        lists_((selected.one_count + bucket_filler<C>::list_points - 1) / bucket_filler<C>::list_points),
+        sums_(memory.take<u64>(std::size_t(windows_) * buckets_ * PW)),
+        list_sums_(memory.take<u64>(lists_ * PW)),
+        plain_(memory.take<u64>(std::size_t(windows_) * segments_ * PW)),
+        weighted_(memory.take<u64>(std::size_t(windows_) * segments_ * PW)) {}
+
+  scalar_sum run() {
+    fill_buckets();
+    weigh_buckets();
+    scalar_sum total = join_windows();
+    for (std::size_t i = 0; i < lists_; i++) total = add(total, to_scalar<C>(list_sums_ + i * PW));
+    return total;
+  }
+
+ private:
+  // Windows as tasks; those beyond a multiple of the threads in parts, so that all threads finish together.
+  void fill_buckets() {
+    constexpr int most_parts = 16;  // each part reads all digits
+    const int left_over = windows_ % threads_, whole = windows_ - left_over;
+    const int even = left_over == 0 ? 1 : threads_ / std::gcd(threads_, left_over);
+    const int parts = std::min({even, most_parts, buckets_});
+    const std::size_t window_tasks = std::size_t(whole) + std::size_t(left_over) * parts;
+    parallel_tasks(threads_, window_tasks + lists_, [&](std::size_t task) {
+      arena_lease lease;
+      arena::scope scope(*lease);
+      bucket_filler<C> filler(*lease, points_);
+      if (task >= window_tasks) {
+        sum_list(filler, task - window_tasks);
+      } else if (task < std::size_t(whole)) {
+        fill_part(filler, int(task), 0, 1);
+      } else {
+        fill_part(filler, whole + int(task - whole) / parts, int(task - whole) % parts, parts);
+      }
+    });
+  }
+  void fill_part(bucket_filler<C>& filler, int window, int part, int parts) {
+    const int low = int(std::int64_t(buckets_) * part / parts),
+              high = int(std::int64_t(buckets_) * (part + 1) / parts);
+    filler.fill(digits_.negatives(window), digits_.length(window), selected_.entries, low, high,
+                sums_ + std::size_t(window) * buckets_ * PW);
+  }
+  void sum_list(bucket_filler<C>& filler, std::size_t list) {
+    const std::size_t from = selected_.one_count * list / lists_,
+                      to = selected_.one_count * (list + 1) / lists_;
+    filler.sum_list(selected_.ones + from, to - from, list_sums_ + list * PW);
+  }
+
+  void weigh_buckets() {
+    const std::size_t chains = std::size_t(windows_) * segments_;
+    const std::size_t pieces = std::min<std::size_t>(threads_, chains);
+    parallel_tasks(threads_, pieces, [&](std::size_t piece) {
+      arena_lease lease;
+      arena::scope scope(*lease);
+      bucket_weigher<C>(*lease).weigh(sums_, buckets_ / segments_, chains * piece / pieces,
+                                      chains * (piece + 1) / pieces, plain_, weighted_);
+    });
+  }
+
+  // sum of the weighted sums + length times the sum of s plain_s
+  scalar_sum join_segments(int window) const {
+    const u64 *plain = plain_ + std::size_t(window) * segments_ * PW,
+              *weighted = weighted_ + std::size_t(window) * segments_ * PW;
+    scalar_sum above = scalar_sum::infinity(), total = scalar_sum::infinity();
+    for (int s = segments_ - 1; s > 0; s--) {
+      above = add(above, to_scalar<C>(plain + std::size_t(s) * PW));
+      total = add(total, above);
+    }
+    for (int length = buckets_ / segments_; length > 1; length /= 2) total = double_point(total);
+    for (int s = 0; s < segments_; s++) total = add(total, to_scalar<C>(weighted + std::size_t(s) * PW));
+    return total;
+  }
+  scalar_sum join_windows() const {
+    std::vector<scalar_sum> sums(windows_);
+    parallel_tasks(threads_, windows_, [&](std::size_t w) { sums[w] = join_segments(int(w)); });
+    scalar_sum total = scalar_sum::infinity();
+    for (int w = windows_ - 1; w >= 0; w--) {
+      for (int k = 0; k < digits_.window(); k++) total = double_point(total);
+      total = add(total, sums[w]);
+    }
+    return total;
+  }
+};
+
+// Points of one group, packed for the vectors.
+template <class C>
+class packed_bases final : public bases {
+  using F = typename C::field;
+  using scalar_sum = xyzz<typename C::scalar>;
+  static constexpr int PW = point_words<C>;
+  struct free_memory {
+    void operator()(u64* p) const { std::free(p); }
+  };
+
+  std::size_t size_;
+  std::unique_ptr<u64, free_memory> points_;  // vector Montgomery domain, canonical
+  std::vector<bool> infinite_;
+
+ public:
+  packed_bases(const std::uint8_t* points, std::size_t n, int threads);
+
+  std::size_t bytes() const override { return size_ * point_bytes<C> + size_ / 8; }
+  std::size_t size() const override { return size_; }
+  void multiply(const std::uint64_t* scalars, std::size_t n, std::uint64_t* out, int threads) const override;
+  // The same with a given window, however few the points.
+  void multiply_with_window(const u64* scalars, std::size_t n, u64* out, int window, int threads) const;
+
+ private:
+  static void convert(const std::uint8_t* in, std::size_t count, u64* out);
+  scalar_sum multiply_plainly(const selection&, const u64* scalars) const;
+};
+
+template <class C>
+packed_bases<C>::packed_bases(const std::uint8_t* points, std::size_t n, int threads)
+    : size_(n), infinite_(n) {
+  if (n >> 31 != 0) throw std::bad_alloc();  // places in the sorted order are 31 bits and a sign
+  const std::size_t bytes = (n * point_bytes<C> + 63) & ~std::size_t{63};
+  points_.reset(static_cast<u64*>(std::aligned_alloc(64, std::max<std::size_t>(bytes, 64))));
+  if (!points_) throw std::bad_alloc();
+  parallel_ranges(threads, (n + 3) / 4, 512, [&](std::size_t from, std::size_t to) {
+    for (std::size_t i = 4 * from; i < 4 * to; i += 4)
+      convert(points + i * point_bytes<C>, std::min<std::size_t>(4, n - i), points_.get() + i * PW);
+  });
+  for (std::size_t i = 0; i < n; i++) infinite_[i] = is_infinity<C>(points_.get() + i * PW);
+}
+
+// Up to 4 points into the vector Montgomery domain; infinity stays all zero.
+template <class C>
+void packed_bases<C>::convert(const std::uint8_t* in, std::size_t count, u64* out) {
+  alignas(32) u64 four[4 * PW] = {};
+  std::memcpy(four, in, count * point_bytes<C>);
+  const quad<F> enter = splat_element<F>(F::enter);
+  for (int i = 0; i < PW; i += F::words) {
+    quad<F> x = carried_reduced(product(load<F>(four + i, PW), enter), quad<F>{});
+    store(four + i, PW, canonical(x));
+  }
+  std::memcpy(out, four, count * point_bytes<C>);
+}
+
+template <class C>
+void packed_bases<C>::multiply(const std::uint64_t* scalars, std::size_t n, std::uint64_t* out,
+                               int threads) const {
+  constexpr std::size_t few = 8;
+  arena_lease lease;
+  arena::scope scope(*lease);
+  const selection selected = select_scalars(scalars, n, infinite_, *lease, threads);
+  if (selected.entry_count() + selected.one_count < few) {
+    to_affine(multiply_plainly(selected, scalars)).store(out);
+  } else {
+    const int window = choose_window(selected, costs_of<C>, threads);
+    to_affine(bucket_method<C>(points_.get(), selected, scalars, window, *lease, threads).run()).store(out);
+  }
+}
+
+template <class C>
+void packed_bases<C>::multiply_with_window(const u64* scalars, std::size_t n, u64* out, int window,
+                                           int threads) const {
+  arena_lease lease;
+  arena::scope scope(*lease);
+  const selection selected = select_scalars(scalars, n, infinite_, *lease, threads);
+  to_affine(bucket_method<C>(points_.get(), selected, scalars, window, *lease, threads).run()).store(out);
+}
+
+template <class C>
+auto packed_bases<C>::multiply_plainly(const selection& selected, const u64* scalars) const -> scalar_sum {
+  scalar_sum total = scalar_sum::infinity();
+  for (std::size_t e = 0; e < selected.entry_count(); e++) {
+    const std::size_t i = selected.entries[e];
+    total = add(total, cuzk::multiply(to_scalar<C>(points_.get() + i * PW), scalars + 4 * i, 4));
+  }
+  for (std::size_t i = 0; i < selected.one_count; i++)
+    total = add(total, to_scalar<C>(points_.get() + std::size_t{selected.ones[i]} * PW));
+  return total;
+}
+
+}  // namespace cuzk::avx2
