@@ -9,4 +9,4 @@ django_application = get_asgi_application()
 
 from proving.api.bounded import BoundedBodies  # noqa: E402 - Django must be set up before
 
-application = BoundedBodies(django_application)
+application = BoundedBodies(django_application)  # type: ignore[arg-type]

@@ -4,12 +4,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.db.models import Model, QuerySet
-from django.forms import ModelForm
 from django.http import HttpRequest
 
 from proving.models import ApiKey, Circuit, Job, Partition, PartitionAttempt, Proof
@@ -17,6 +16,9 @@ from proving.services import keys
 from proving.services.cancel import cancel_job
 from proving.services.errors import ServiceError
 from proving.services.retry import retry_job
+
+if TYPE_CHECKING:
+    from django.forms import ModelForm
 
 admin.site.site_header = "cuzkweb"
 admin.site.site_title = "cuzkweb"
@@ -164,7 +166,7 @@ class ApiKeyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         self,
         request: HttpRequest,
         obj: ApiKey,
-        form: ModelForm,
+        form: ModelForm[ApiKey],
         change: bool,  # noqa: FBT001
     ) -> None:
         owner: User = form.cleaned_data["owner"]

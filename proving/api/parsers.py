@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
@@ -23,7 +23,7 @@ class ExactJSONParser(BaseParser):
     renderer_class = JSONRenderer
 
     def parse(
-        self, stream: BinaryIO, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
         limit = body_limit(self.media_type)
         body = stream.read(limit + 1)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
@@ -16,7 +16,7 @@ from proving.api.serializers import ProblemDocument
 class Schema(AutoSchema):
     """Adds the problem response to every operation."""
 
-    def _get_response_bodies(self, direction: str = "response") -> Any:
+    def _get_response_bodies(self, direction: Literal["request", "response"] = "response") -> Any:
         bodies = super()._get_response_bodies(direction)
         problem = self.resolve_serializer(ProblemDocument, direction).ref
         bodies["default"] = {

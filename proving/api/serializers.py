@@ -65,7 +65,7 @@ class PriorityField(serializers.ChoiceField):
     def __init__(self, **options: Any) -> None:
         super().__init__(choices=PRIORITY_NAMES, **options)
 
-    def to_internal_value(self, data: Any) -> Priority:
+    def to_internal_value(self, data: Any) -> Any:
         name = super().to_internal_value(data)
         return next(priority for priority in Priority if priority.label == name)
 
@@ -89,27 +89,33 @@ class CircuitUpload(StrictSerializer):
     verifying_key = serializers.FileField(required=False, help_text="snarkjs JSON", allow_empty_file=True)
 
 
-class JobSubmission(StrictSerializer):
-    """A job of one partition an input."""
+class JobOptions(StrictSerializer):
+    """What a job has besides its inputs."""
 
     circuit = serializers.CharField(max_length=128, help_text="the circuit's id, or its name")
-    inputs = InputsField(
-        help_text="objects of signal names and values: integers, decimal or 0x strings, arrays"
-    )
     request_id = serializers.CharField(
         max_length=128, required=False, help_text="becomes the job's id; unique among your jobs"
     )
     priority = PriorityField(required=False, help_text="the proof kind's own when left out")
-    label = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
+    label = serializers.CharField(  # type: ignore[assignment]
+        max_length=200, required=False, allow_blank=True, default=""
+    )
     deadline = serializers.DateTimeField(
         required=False, help_text="the job fails when it is not done by then"
     )
 
 
-class WitnessSubmission(JobSubmission):
+class JobSubmission(JobOptions):
+    """A job of one partition an input."""
+
+    inputs = InputsField(
+        help_text="objects of signal names and values: integers, decimal or 0x strings, nested arrays of them"
+    )
+
+
+class WitnessSubmission(JobOptions):
     """A job of one partition a witness file."""
 
-    inputs = None
     witness = serializers.ListField(
         child=serializers.FileField(allow_empty_file=True),
         help_text=".wtns files in the order of the partitions",
@@ -379,4 +385,4 @@ class ProblemDocument(serializers.Serializer[Any]):
     status = serializers.IntegerField()
     detail = serializers.CharField()
     code = serializers.CharField()
-    errors = FaultDocument(many=True)
+    errors = FaultDocument(many=True)  # type: ignore[assignment]

@@ -11,7 +11,7 @@ from django.db.models import Count, Q, QuerySet
 from django.urls import reverse
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import NotAuthenticated, NotFound
 from rest_framework.generics import GenericAPIView
 from rest_framework.parsers import MultiPartParser
 from rest_framework.permissions import AllowAny
@@ -37,8 +37,9 @@ RETRY_AFTER_SECONDS = "1"
 
 def caller(request: Request) -> User:
     """The authenticated user behind a request."""
-    user: User = request.user
-    return user
+    if not isinstance(request.user, User):
+        raise NotAuthenticated
+    return request.user
 
 
 class CircuitsView(GenericAPIView[Circuit]):

@@ -25,6 +25,8 @@ def jobs_of(viewer: User) -> QuerySet[Job]:
 
 def find_circuit(viewer: User, reference: str) -> Circuit:
     """The circuit with this id, or the viewer's own with this name. ServiceError when there is none."""
+    if "\0" in reference:  # no database has such a text, and some fail at it
+        raise not_found("circuit")
     visible = circuits_of(viewer)
     found = visible.filter(pk=reference).first() or visible.filter(owner=viewer, name=reference).first()
     if found is None:
@@ -34,6 +36,8 @@ def find_circuit(viewer: User, reference: str) -> Circuit:
 
 def find_job(viewer: User, reference: str) -> Job:
     """The viewer's own job of this name, or, for staff, the job with this id. ServiceError else."""
+    if "\0" in reference:
+        raise not_found("job")
     visible = jobs_of(viewer)
     found = visible.filter(owner=viewer, name=reference).first() or visible.filter(pk=reference).first()
     if found is None:

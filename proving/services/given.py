@@ -23,7 +23,8 @@ def open_generator(path: Path, pointer: str) -> WitnessGenerator:
     try:
         return WitnessGenerator(path, cache_dir=settings.CUZKWEB_HOME / "cache" / "wasm")
     except SynthesisError as error:
-        raise invalid(pointer, "bad_witness_generator", error.message) from error
+        detail = error.message.removeprefix(f"{path}: ")
+        raise invalid(pointer, "bad_witness_generator", detail) from error
 
 
 def check_input(circuit: Circuit, document: Any, pointer: str) -> None:

@@ -6,7 +6,7 @@ from redis.exceptions import RedisError
 
 from proving.services import live
 from proving.services.errors import Refusal, ServiceError
-from proving.tracker.store import Snapshot
+from proving.tracker.snapshot import Snapshot
 
 
 def read_snapshot() -> Snapshot:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from proving.formats.snarkjs import proof_from_json, public_from_json, verifying_key_from_json
 from proving.groth16.objects import VerifyingKey
+from proving.groth16.verifier import Verdict, verify
 from proving.models import Circuit
 from proving.services.reading import refusing_document
-
-if TYPE_CHECKING:
-    from proving.groth16.verifier import Verdict
 
 
 def key_of(circuit: Circuit) -> VerifyingKey:
@@ -33,6 +31,4 @@ def verify_proof(key: VerifyingKey, proof: Any, public: Any) -> Verdict:
         parsed_proof = proof_from_json(proof, curve=key.curve)
     with refusing_document("/public", "bad_public"):
         parsed_public = public_from_json(public)
-    from proving.groth16.verifier import verify  # noqa: PLC0415
-
     return verify(key, parsed_proof, parsed_public)

@@ -18,6 +18,6 @@ class Command(BaseCommand):
         parser.add_argument("owner", help="a user's name; made without a password when there is no such user")
         parser.add_argument("name", help="what the key is for")
 
-    def handle(self, *_: Any, **options: Any) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002
         _, plain = keys.create_key(keys.ensure_owner(options["owner"]), options["name"])
         self.stdout.write(plain)
