@@ -16,6 +16,8 @@ from proving.synthesis.engine import TICK_SECONDS, Runtime
 from proving.synthesis.errors import SynthesisError, SynthesisErrorKind
 
 PAGE_BYTES = 1 << 16
+MAX_TABLE = 1 << 20
+I32 = wasmtime.ValType.i32()
 HostFunction = Callable[..., None]
 
 
@@ -34,7 +36,9 @@ class Sandbox:
         self.runtime = runtime
         self.limits = limits
         self.store = wasmtime.Store(runtime.engine)
-        self.store.set_limits(memory_size=limits.memory_bytes)
+        self.store.set_limits(
+            limits.memory_bytes, table_elements=MAX_TABLE, tables=4, memories=4, instances=8
+        )
         self.store.set_epoch_deadline(max(1, math.ceil(limits.seconds / TICK_SECONDS)))
 
     @contextmanager
@@ -166,10 +170,12 @@ class Exports:
 
         Raises what the host functions raise, and wasmtime.Trap.
         """
-        try:
-            result = self.function(name)(self.store, *arguments)
-        except TypeError as error:
+        function = self.function(name)
+        kind = function.type(self.store)
+        integers = all(value == I32 for value in (*kind.params, *kind.results))
+        if not integers or len(kind.params) != len(arguments) or len(kind.results) > 1:
             raise SynthesisError(
-                SynthesisErrorKind.MODULE, f"{name} of the witness generator takes other arguments"
-            ) from error
+                SynthesisErrorKind.MODULE, f"{name} of the witness generator has another type than circom's"
+            )
+        result = function(self.store, *arguments)
         return int(result) & 0xFFFFFFFF if result is not None else 0

@@ -10,6 +10,8 @@ import wasmtime
 from numpy.typing import NDArray
 
 from kernels.curves import Curve
+from proving.formats.errors import FormatError
+from proving.formats.wtns import check_values
 from proving.synthesis.circom1 import Circom1
 from proving.synthesis.circom2 import Circom2
 from proving.synthesis.circom2_early import EarlyCircom2
@@ -76,7 +78,13 @@ class WitnessGenerator:
             generator = self.generation(sandbox, self.module, log)
             generator.start()
             generator.set_inputs(inputs)
-            return generator.read_witness()
+            witness = generator.read_witness()
+        try:
+            check_values(str(self.path), "witness", self.curve, witness)
+        except FormatError as error:
+            reason = f"the witness generator is broken: {error.place}: {error.reason}"
+            raise SynthesisError(SynthesisErrorKind.MODULE, reason) from error
+        return witness
 
 
 def choose_generation(module: wasmtime.Module, file: str) -> type[Circom1 | Circom2]:
