@@ -2,12 +2,14 @@
 
 import os
 import signal
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from billiard.process import current_process
 from celery import signals
+from celery.exceptions import SecurityWarning
 
 from cuzkweb import celery
 from cuzkweb.supervisor.child import die_with_parent
@@ -28,6 +30,7 @@ class Kind:
     def arguments(self) -> list[str]:
         """The arguments of Celery's own worker command."""
         return [
+            "--quiet",
             "worker",
             f"--hostname={self.station.name}",
             f"--pool={self.pool}",
@@ -79,6 +82,8 @@ def work(kind: Kind, ready_file: Path | None) -> int:
         if ready_file:
             ready_file.write_text(str(os.getpid()))
 
+    # Celery warns root of pickled messages: this app accepts JSON only
+    warnings.filterwarnings("ignore", category=SecurityWarning)
     signals.worker_process_init.connect(on_pool_child, weak=False)
     signals.worker_process_shutdown.connect(_leave, weak=False)
     signals.worker_ready.connect(on_ready, weak=False)

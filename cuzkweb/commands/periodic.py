@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from cuzkweb.ready import set_up_django
+
 logger = logging.getLogger("cuzkweb.periodic")
 
 TICK_SECONDS = 1.0
@@ -41,9 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Do every duty when it is due, until a signal says stop."""
-    import django
-
-    django.setup()
+    set_up_django()
     from django.conf import settings
 
     from proving.services import live, upkeep

@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from cuzkweb.ready import set_up_django
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's own arguments."""
@@ -17,9 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Work until a signal says stop."""
-    import django
-
-    django.setup()
+    set_up_django()
     from cuzkweb import worker
 
     if options.device:

@@ -23,7 +23,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 class Program:
     """What to run. `ready` is asked with the process id until it answers True.
 
-    Programs stop in the order of `stop_rank`: each rank gets SIGTERM, and SIGKILL after `grace` seconds.
+    Programs stop in the order of `stop_rank`: each rank gets SIGTERM, and SIGKILL after `grace` seconds. What
+    the others need has a higher one.
     `death_signal` is what the kernel sends when the supervisor dies without stopping anything.
     """
 

@@ -65,7 +65,6 @@ def web(port: int, descriptor: int, common: Mapping[str, str]) -> Program:
         argv=command("web", "--fd", str(descriptor)),
         ready=responds(f"http://{LOOPBACK}:{port}/healthz"),
         environment=common,
-        stop_rank=0,
         pass_fds=(descriptor,),
     )
 
@@ -78,7 +77,6 @@ def worker(home: Path, name: str, arguments: tuple[str, ...], environment: Mappi
         argv=command("worker", *arguments, "--ready-file", str(path)),
         ready=says_ready(path),
         environment=environment,
-        stop_rank=2,
         grace=15.0,
     )
 
@@ -106,7 +104,6 @@ def periodic(home: Path, common: Mapping[str, str]) -> Program:
         argv=command("periodic", "--ready-file", str(path)),
         ready=says_ready(path),
         environment=common,
-        stop_rank=1,
     )
 
 
@@ -127,6 +124,5 @@ def flower(port: int, login: str, common: Mapping[str, str]) -> Program:
         argv=(sys.executable, "-m", "celery", "-A", "cuzkweb.celery", "flower"),
         ready=responds(f"http://{LOOPBACK}:{port}/flower/healthcheck"),
         environment={**common, **settings},
-        stop_rank=3,
         grace=5.0,
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cuzkweb.addresses import embedded_redis_url, embedded_socket
+from cuzkweb.ready import set_up_django
 from cuzkweb.supervisor import home as house
 from cuzkweb.supervisor import plan as plans
 from cuzkweb.supervisor import valkey
@@ -59,7 +60,6 @@ def _start(home: Path, plan: Plan, supervisor: Supervisor, listener: socket.sock
         "CUZKWEB_HOME": str(home),
         "REDIS_URL": own_redis or embedded_redis_url(home),
         "CUZKWEB_SYNTHESIS_SLOTS": str(plan.synthesis_slots),
-        "DJANGO_SETTINGS_MODULE": "cuzkweb.settings",
     }
     web_port: int = listener.getsockname()[1]
     programs = [
@@ -81,11 +81,9 @@ def _start(home: Path, plan: Plan, supervisor: Supervisor, listener: socket.sock
 
 def migrate() -> None:
     """Bring the database to this version's shape."""
-    import django  # noqa: PLC0415 - the command line stays fast where no database is used
-    from django.core.management import call_command  # noqa: PLC0415
+    set_up_django()
+    from django.core.management import call_command  # noqa: PLC0415 - wants the settings
 
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cuzkweb.settings")
-    django.setup()
     call_command("migrate", verbosity=0, interactive=False)
 
 

@@ -43,7 +43,7 @@ def program(socket: Path, data: Path) -> Program:
         name="valkey",
         argv=tuple(argv),
         ready=lambda _pid: answers(f"unix://{socket}"),
-        stop_rank=9,
+        stop_rank=1,
         grace=10.0,
         death_signal=signal.SIGTERM,
     )

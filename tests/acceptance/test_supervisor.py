@@ -1,0 +1,71 @@
+"""The supervisor: one service a home, dead processes start again, none is ever left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.processes import processes_of, wait_for
+from tests.support.stack import Stack, running_stack
+
+pytestmark = pytest.mark.acceptance
+
+
+def cuzkweb(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "cuzkweb", *arguments],
+        env={**os.environ, "CUZKWEB_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_a_second_service_in_one_home_is_refused(stack: Stack) -> None:
+    second = cuzkweb(stack.home, "up")
+
+    assert second.returncode == 1
+    assert second.stderr.count("\n") == 1
+    assert f"process id {stack.process.pid}" in second.stderr
+    assert stack.client.status()["consistent"] is True, "the first one goes on"
+
+
+def test_the_status_command_finds_the_service_and_its_key(stack: Stack) -> None:
+    shown = cuzkweb(stack.home, "status")
+
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "gpu0@" in shown.stdout
+    assert "idle" in shown.stdout
+
+
+def test_a_process_that_dies_is_started_again(stack: Stack) -> None:
+    killed = stack.pid("finalize")
+    before = set(processes_of(stack.home))
+
+    os.kill(killed, signal.SIGKILL)
+
+    wait_for(lambda: stack.pid("finalize") != killed, "another finalizer")
+    ready = stack.home / "run" / "ready" / "finalize"
+    wait_for(lambda: ready.read_text() == str(stack.pid("finalize")), "the other finalizer is ready", 60)
+    wait_for(lambda: len(processes_of(stack.home)) == len(before), "the dead one's pool is gone")
+
+
+def test_nothing_is_left_when_the_supervisor_itself_is_killed(tmp_path: Path) -> None:
+    home = tmp_path / ("deep" * 30)
+    with running_stack(home, "--no-flower") as doomed:
+        assert len(processes_of(home)) > 5
+
+        doomed.process.kill()
+
+        wait_for(lambda: not processes_of(home), "every process has gone after the supervisor", 15)
+
+
+def test_secrets_are_their_owners_alone(stack: Stack) -> None:
+    for name in ("credentials.json", "secret_key", "run/up.json", "log/web.log", "run/valkey.sock"):
+        assert (stack.home / name).stat().st_mode & 0o077 == 0, name
+    for name in ("", "run", "log", "valkey"):
+        assert (stack.home / name).stat().st_mode & 0o077 == 0, name
