@@ -37,8 +37,8 @@ FLAGS = (
 ANSWER_SECONDS = 60.0
 # the browser reads its orders from descriptor 3 and writes its answers to 4
 LAUNCHER = """
-import os, sys
-orders, answers = (os.dup(int(number)) for number in sys.argv[1:3])
+import fcntl, os, sys
+orders, answers = (fcntl.fcntl(int(number), fcntl.F_DUPFD, 10) for number in sys.argv[1:3])
 os.dup2(orders, 3)
 os.dup2(answers, 4)
 os.closerange(5, 256)

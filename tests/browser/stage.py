@@ -21,6 +21,13 @@ STATIC = REPOSITORY / "proving" / "panel" / "static"
 Document = dict[str, Any]
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that closes a page drops its connections; that is no error of the page."""
+
+
 class Stage:
     """Serves `/`, `/static/` and `/status`. Set `document` (a value or a function) or `fault` at any time."""
 
@@ -28,9 +35,10 @@ class Stage:
         self.document = document
         self.fault: int | None = None
         self.requests: list[tuple[str, int]] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"stage": self}))
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05})
+        self._server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"stage": self}))
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
+        )
 
     @property
     def url(self) -> str:

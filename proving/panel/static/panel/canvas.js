@@ -33,6 +33,9 @@ export function readPalette() {
     palette[name] = getComputedStyle(probe).color;
   }
   palette.font = getComputedStyle(probe).fontFamily;
+  probe.className = 'id';
+  probe.textContent = '0'.repeat(10);
+  palette.character = probe.getBoundingClientRect().width / 10;
   probe.remove();
   hatches.synth_done = hatch(palette.synth_done, 4, 1.6, true);
   hatches.finalizing = hatch(palette.finalizing, 3, 1.8, false);

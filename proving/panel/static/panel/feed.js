@@ -14,6 +14,8 @@ export const LOST_MS = 15000;
 /** Between two polls an open phase may grow this far past the last answer. */
 const GRACE_MS = 2000;
 
+const SILENT = { TimeoutError: 'does not answer' };
+
 async function refusal(response) {
   if (response.status === 401 || response.status === 403) return { signedOut: true, text: 'You are signed out.' };
   const problem = await response.json().catch(() => null);
@@ -56,22 +58,30 @@ export class Feed {
   }
 
   async poll() {
-    const conditional = this.#etag && this.#polls++ % UNCONDITIONAL_EVERY !== 0;
+    let response;
     try {
-      const response = await this.fetch(this.url, {
-        headers: { Accept: 'application/json', ...(conditional ? { 'If-None-Match': this.#etag } : {}) },
-        cache: 'no-store',
-        credentials: 'same-origin',
-        redirect: 'error',
-        signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
-      });
-      if (response.status === 304) this.#confirm();
-      else if (response.ok) this.#take(await response.json(), response.headers.get('ETag'));
-      else this.#fail(await refusal(response));
+      response = await this.#ask();
+      if (response.status === 304) return this.#confirm();
+      if (!response.ok) return this.#fail(await refusal(response));
     } catch (error) {
-      const timedOut = error.name === 'TimeoutError';
-      this.#fail({ signedOut: false, text: timedOut ? 'The status endpoint does not answer.' : 'The status endpoint cannot be reached.' });
+      return this.#fail({ signedOut: false, text: `The status endpoint ${SILENT[error.name] ?? 'cannot be reached'}.` });
     }
+    try {
+      this.#take(await response.json(), response.headers.get('ETag'));
+    } catch {
+      this.#fail({ signedOut: false, text: 'The status endpoint sent no status document.' });
+    }
+  }
+
+  #ask() {
+    const conditional = this.#etag && this.#polls++ % UNCONDITIONAL_EVERY !== 0;
+    return this.fetch(this.url, {
+      headers: { Accept: 'application/json', ...(conditional ? { 'If-None-Match': this.#etag } : {}) },
+      cache: 'no-store',
+      credentials: 'same-origin',
+      redirect: 'error',
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    });
   }
 
   /** Milliseconds until the next poll is due. */

@@ -3,7 +3,7 @@
 import { MIX, NAMES, age, segments } from './model.js';
 import { clock, duration, roughly, shorten } from './text.js';
 import { $, attr, field, fill, icon, keyed, put, putId, tick } from './dom.js';
-import { surface } from './canvas.js';
+import { palette, surface } from './canvas.js';
 import { cells, describe, deviceLane, drawAxis, flow, forecast, gridOf, ground, lane, scale } from './lanes.js';
 import { choices, windowMinutes } from './choices.js';
 
@@ -14,8 +14,14 @@ const DETAIL_PITCH = 22;
 const PHONE_PART = 26;
 const PRIORITY = { low: '▽ low', high: '▲ high', critical: '▲ critical' };
 
+/** What stands beside the id in a job's head: padding, chevron, copy button, gaps, then the tally. */
+const HEAD_PIXELS = 276;
+const HEAD_FIXED = 72;
+const TALLY_CHARACTER = 7.4;
+
 let rows = [];
 let axisAt = null;
+let headPixels = HEAD_PIXELS;
 
 export const phone = () => matchMedia('(max-width: 720px)').matches;
 export const keyOf = node => node?.closest?.('.row')?.dataset.key;
@@ -66,6 +72,7 @@ export function drawTimeline(doc, moment) {
   const minutes = windowMinutes(doc, at);
   axisAt = width => scale(width, now, minutes, foreseen);
   drawAxis(axis, axisAt, now);
+  headPixels = phone() ? axis.clientWidth : HEAD_PIXELS;
   box.style.height = `${place(doc, axis.clientWidth)}px`;
   const above = -box.getBoundingClientRect().top;
   const held = keyOf(document.activeElement); // a focused row is never dropped
@@ -79,6 +86,8 @@ export function drawTimeline(doc, moment) {
     else drawJob(li, row, doc, moment);
   });
 }
+
+const idRoom = tally => Math.floor((headPixels - HEAD_FIXED - tally.length * TALLY_CHARACTER) / palette.character);
 
 /** What stands at the right edge of a job: how it ended or will end, as far as the document says. */
 function outlook(job, { now, at, state }) {
@@ -95,7 +104,7 @@ function drawJob(li, row, doc, moment) {
   const { job, open } = row;
   const tally = `${job.done} / ${job.size}`;
   const { words, tone } = outlook(job, moment);
-  putId(field(li, 'id'), job.id, (phone() ? 40 : 29) - tally.length);
+  putId(field(li, 'id'), job.id, idRoom(tally));
   fill(li, { count: tally, prio: PRIORITY[job.priority] ?? '', eta: words });
   const meta = [job.kind, job.label].filter(Boolean).join(' · ');
   attr(put(li, 'meta', meta), 'title', [meta, job.priority && `${job.priority} priority`].filter(Boolean).join(', '));
@@ -144,7 +153,7 @@ function drawDevice(li, row, doc, { now, at, state }) {
   const plot = li.querySelector('.plot');
   const box = surface(plot, row.plot);
   const axis = axisAt(box.width);
-  putId(field(li, 'id'), worker.name, 32);
+  putId(field(li, 'id'), worker.name, idRoom(worker.device));
   const work = worker.proving ? `${shorten(worker.job, 24)} · P${worker.index}` : 'idle';
   const busy = worker.proving && worker.busyMs != null ? duration(at - doc.at + worker.busyMs) : '';
   fill(li, { count: worker.device, prio: '', meta: work, eta: busy });

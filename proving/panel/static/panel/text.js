@@ -14,7 +14,7 @@ export const sentence = text => text.charAt(0).toUpperCase() + text.slice(1);
 /** 0.8 s, 12 s, 1:04, 2 h 05, 3 d 4 h. */
 export function duration(ms) {
   const s = Math.max(0, ms / SECOND);
-  if (s < 9.95) return `${s.toFixed(1)} s`;
+  if (s < 10) return `${(Math.floor(s * 10) / 10).toFixed(1)} s`;
   if (s < 60) return `${Math.floor(s)} s`;
   if (s < 3600) return `${Math.floor(s / 60)}:${pad(Math.floor(s % 60))}`;
   if (s < 172800) return `${Math.floor(s / 3600)} h ${pad(Math.floor(s / 60) % 60)}`;
