@@ -8,6 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register  # noqa: A004
+from django.db import connection
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
 
@@ -55,8 +56,7 @@ def check_open_status(**_: Any) -> list[CheckMessage]:
 @register(Tags.database, deploy=True)
 def check_database(**_: Any) -> list[CheckMessage]:
     """SQLite serves one host."""
-    sqlite = settings.DATABASES["default"]["ENGINE"].endswith("sqlite3")
-    if sqlite and reachable_from_outside():
+    if connection.vendor == "sqlite" and reachable_from_outside():
         hint = "set DATABASE_URL to a PostgreSQL database"
         return [Warning("the database is SQLite, which suits one host", hint=hint, id="proving.W003")]
     return []

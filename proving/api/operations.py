@@ -53,12 +53,11 @@ class StatusView(APIView):
     )
     def get(self, request: Request) -> Response:
         snapshot = read_snapshot()
-        document = snapshot.document()
-        tag = f'"{document["rev"]}"'
+        tag = f'"{snapshot.rev}"'
         headers = {"ETag": tag, "Cache-Control": "no-cache"}
         if names_tag(request.headers.get("If-None-Match", ""), tag):
             return Response(status=304, headers=headers)
-        return Response(document, headers=headers)
+        return Response(snapshot.document(), headers=headers)
 
 
 def names_tag(header: str, tag: str) -> bool:
