@@ -24,6 +24,7 @@ from proving.services.register import CircuitFiles, register_circuit
 from proving.synthesis.inputs import parse_inputs
 from proving.synthesis.wasm import WitnessGenerator
 from tests.conftest import REPOSITORY
+from tests.support.valkey import valkey, valkey_socket  # noqa: F401  (fixtures)
 
 FIXTURES = REPOSITORY / "tests" / "fixtures"
 
