@@ -1,8 +1,9 @@
-"""A browser for the whole session, and a page over a document that the test holds."""
+"""A browser for each module, and a page over a document that the test holds."""
 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,9 @@ from tests.browser.chromium import Browser, Page, chromium, find_chromium
 from tests.browser.documents import BUSY_AT, busy_afternoon
 from tests.browser.scheduler import Document
 from tests.browser.stage import Stage
+from tests.support.valkey import valkey, valkey_socket
+
+__all__ = ["browser", "busy", "open_page", "valkey", "valkey_socket"]
 
 # lets a test turn the page's monotonic clock forward: `ahead = 6000`
 CLOCK = """
@@ -22,8 +26,10 @@ Opened = tuple[Page, Stage]
 Open = Callable[..., Opened]
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+@pytest.fixture(scope="module")
+def browser(valkey_socket: Path) -> Iterator[Browser]:
+    """Started after the server, which forks: this process has a second thread from here on."""
+    assert valkey_socket.exists()
     executable = find_chromium()
     if executable is None:
         pytest.skip("no Chromium on PATH: the panel is not tested in a browser")

@@ -185,10 +185,12 @@ class Afternoon:
             "synthesis": {"max_concurrent": sum(self.slots.values()), "active": tally[SYNTHESIZING]},
             "pipelines": pipelines,
             "gpu_workers": [self._worker(n, name, now) for n, name in enumerate(self.devices)],
+            "workers": self._helpers(now),
             "allocations": {"srs": self._keys(hosts), "pce": []},
             "counters": {
                 "total_completed": 12408,
                 "total_failed": 3,
+                "total_cancelled": 12,
                 "completed_by_kind": {"groth16": 11593, "snap-update": 611, "porep-c2": 204},
                 "failed_by_kind": {"snap-update": 2, "groth16": 1},
                 "queue_depth": tally[PENDING] + tally[SYNTH_DONE],
@@ -303,6 +305,22 @@ class Afternoon:
                 if s.end > now - 900
             ],
         }
+
+    def _helpers(self, now: float) -> list[Document]:
+        busy = {c.synthesizer: c for c in self.courses if c.synth_started <= now < c.synth_ended}
+        names = [f"synthesis@{host}/{n + 1}" for host, count in self.slots.items() for n in range(count)]
+        return [
+            {
+                "name": name,
+                "kind": "synthesis",
+                "host": name.partition("@")[2].partition("/")[0],
+                "state": "working" if name in busy else "idle",
+                "current_job": busy[name].work.job_id if name in busy else None,
+                "current_partition": busy[name].index if name in busy else None,
+                "last_seen_secs_ago": 0.7,
+            }
+            for name in names
+        ]
 
     def _hosts(self, live: list[Work], now: float) -> list[Document]:
         hosts = []

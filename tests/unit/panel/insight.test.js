@@ -71,9 +71,24 @@ test('failures come first and carry their reason; a retried partition names its 
   assert.match(say(doc), /1 partition failed, 1 job held back\.$/);
 });
 
-test('a silent device is told', () => {
-  const [item] = attention(read([], [worker(0, null, { last_seen_secs_ago: 9.4 })]));
-  assert.equal(item.text, 'gpu0@a was last heard 9.4 s before this snapshot.');
+test('a job that failed as a whole, and an attempt that was handed back, say why', () => {
+  const history = [{ attempt: 1, outcome: 'released', ended_at: T0 + 9 }];
+  const doc = read([
+    job('late', [partition(0, 'cancelled')], { state: 'failed', error: 'the deadline has passed' }),
+    job('j', [partition(0, 'synth_done', {}, { attempt: 2, history })], { state: 'running', error: null }),
+  ], [worker(0)]);
+  assert.deepEqual(attention(doc).map(i => [i.title, i.text]), [
+    ['Job failed', 'the deadline has passed'],
+    ['P0 on attempt 2', 'The attempt before was handed back.'],
+  ]);
+});
+
+test('a silent worker is told', () => {
+  const helper = { name: 'synthesis@a/1', kind: 'synthesis', state: 'idle', last_seen_secs_ago: 1 };
+  const [item, ...others] = attention(read([], [worker(0, null, { last_seen_secs_ago: 9.4 })], { workers: [helper] }));
+  assert.equal(item.id, 'gpu0@a');
+  assert.deepEqual(others, []);
+  assert.equal(item.text, 'It was last heard 9.4 s before this snapshot.');
 });
 
 test('a document whose two sides agree holds no contradiction', () => {

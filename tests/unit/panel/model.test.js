@@ -19,7 +19,7 @@ test('an empty document reads as empty, and nothing is made up', () => {
   assert.deepEqual(doc.jobs, []);
   assert.deepEqual(doc.workers, []);
   assert.deepEqual(doc.hosts, []);
-  assert.deepEqual(doc.counters, { completed: null, failed: null, queueDepth: null, staleWrites: null, byKind: [] });
+  assert.deepEqual(doc.counters, { completed: null, failed: null, cancelled: null, queueDepth: null, staleWrites: null, byKind: [] });
   assert.equal(doc.uptimeMs, null);
   assert.equal(doc.phases.gpu.count, 0);
 });
@@ -69,6 +69,30 @@ test('a lost attempt stays on the lane before the next one, and shared phases ar
   assert.deepEqual(shape(segments(only(doc), ms(9))), [
     ['synthesizing', 1, 2, false], ['synth_done', 2, 3, false], ['gpu', 3, 5, true],
     ['synth_done', 5, 7, false], ['gpu', 7, 9, false],
+  ]);
+});
+
+test('two lost attempts that share a synthesis lie one behind the other', () => {
+  const synth = { queued_at: T0, synth_started_at: T0 + 1, synth_ended_at: T0 + 2 };
+  const history = [
+    { ...synth, attempt: 1, outcome: 'lost', gpu_started_at: T0 + 3, ended_at: T0 + 5 },
+    { ...synth, attempt: 2, outcome: 'lost', gpu_started_at: T0 + 6, ended_at: T0 + 7 },
+  ];
+  const doc = readDocument(status([job('j', [
+    partition(0, 'gpu', { ...synth, wait_started_at: T0 + 7, gpu_started_at: T0 + 8 }, { attempt: 3, history }),
+  ])]));
+  assert.deepEqual(shape(segments(only(doc), ms(9))), [
+    ['pending', 0, 1, false], ['synthesizing', 1, 2, false], ['synth_done', 2, 3, false], ['gpu', 3, 5, true],
+    ['synth_done', 5, 6, false], ['gpu', 6, 7, true], ['synth_done', 7, 8, false], ['gpu', 8, 9, false],
+  ]);
+});
+
+test('a lost finalizer is followed by the next one', () => {
+  const kept = { queued_at: T0, synth_started_at: T0 + 1, synth_ended_at: T0 + 2, gpu_started_at: T0 + 3, gpu_ended_at: T0 + 4 };
+  const history = [{ ...kept, attempt: 1, outcome: 'lost', phase: 'finalizing', ended_at: T0 + 6 }];
+  const doc = readDocument(status([job('j', [partition(0, 'finalizing', kept, { attempt: 2, history })])]));
+  assert.deepEqual(shape(segments(only(doc), ms(9))).slice(3), [
+    ['gpu', 3, 4, false], ['finalizing', 4, 6, true], ['finalizing', 6, 9, false],
   ]);
 });
 

@@ -107,32 +107,46 @@ function heldText({ resource, host, needs_bytes: needs, free_bytes: free }) {
   return free == null ? `${what} on ${where}` : `${what}; ${where} has ${size(Math.max(0, free))} free`;
 }
 
+const EARLIER = {
+  lost: 'The attempt before was lost.',
+  released: 'The attempt before was handed back.',
+  failed: 'The attempt before failed.',
+};
+
 function partitionTroubles(job, p) {
+  const item = { id: job.id, key: `${job.id} ${p.index}` };
   if (p.state === 'failed') {
     const text = p.error ?? 'The status document gives no reason.';
-    return [{ key: `failed ${job.id} ${p.index}`, tone: 'failed', icon: 'failed', title: `P${p.index} failed`, id: job.id, text }];
+    return [{ ...item, tone: 'failed', icon: 'failed', title: `P${p.index} failed`, text }];
   }
-  const again = p.attempt > 1 && p.state !== 'done' && p.state !== 'cancelled';
-  if (!again) return [];
-  const text = p.past.at(-1)?.error ?? p.error ?? 'An earlier attempt did not end.';
-  return [{ key: `again ${job.id} ${p.index}`, tone: 'warn', icon: 'retry', title: `P${p.index} on attempt ${p.attempt}`, id: job.id, text }];
+  if (!(p.attempt > 1) || p.state === 'done' || p.state === 'cancelled') return [];
+  const earlier = p.past.at(-1);
+  const text = earlier?.error ?? EARLIER[earlier?.outcome] ?? 'An earlier attempt did not end.';
+  return [{ ...item, tone: 'warn', icon: 'retry', title: `P${p.index} on attempt ${p.attempt}`, text }];
+}
+
+function jobTroubles(job) {
+  const item = { id: job.id, key: job.id };
+  if (job.error && !job.counts.failed) {
+    const title = job.state === 'failed' || !job.ended ? 'Job failed' : `Job ${job.state}`;
+    return [{ ...item, tone: 'failed', icon: 'failed', title, text: job.error }];
+  }
+  if (!job.waitingFor) return [];
+  return [{ ...item, tone: 'warn', icon: 'memory', title: 'Held back', text: heldText(job.waitingFor) }];
+}
+
+function silence(worker) {
+  if (!(worker.lastSeenMs > SILENCE_MS)) return [];
+  const text = `It was last heard ${duration(worker.lastSeenMs)} before this snapshot.`;
+  return [{ id: worker.name, key: `silent ${worker.name}`, tone: 'warn', icon: 'silent', title: 'Silent worker', text }];
 }
 
 /** Failures first, then what is late or held; each with the reason as the server gave it. */
 export function attention(doc) {
-  const items = [];
-  for (const w of doc.workers) {
-    if (w.lastSeenMs > SILENCE_MS) {
-      const text = `${w.name} was last heard ${duration(w.lastSeenMs)} before this snapshot.`;
-      items.push({ key: `silent ${w.name}`, tone: 'warn', icon: 'silent', title: 'Silent device', id: w.name, text });
-    }
-  }
-  for (const job of doc.jobs) {
-    for (const p of job.partitions) items.push(...partitionTroubles(job, p));
-    if (job.waitingFor) {
-      items.push({ key: `held ${job.id}`, tone: 'warn', icon: 'memory', title: 'Held back', id: job.id, text: heldText(job.waitingFor) });
-    }
-  }
+  const items = [
+    ...[...doc.workers, ...doc.helpers].flatMap(silence),
+    ...doc.jobs.flatMap(job => [...job.partitions.flatMap(p => partitionTroubles(job, p)), ...jobTroubles(job)]),
+  ];
   const rank = item => (item.tone === 'failed' ? 0 : 1);
   return items.sort((a, b) => rank(a) - rank(b));
 }

@@ -56,6 +56,7 @@ function readPartition(raw) {
     gpuMs: number(raw.gpu_ms),
     past: list(raw.history).map(h => ({
       attempt: number(h.attempt),
+      outcome: h.outcome ?? null,
       worker: h.worker ?? null,
       error: h.error ?? null,
       times: readTimes(h),
@@ -72,6 +73,8 @@ function readJob(raw, at) {
   if (summarized) Object.assign(counts, raw.counts ?? { pending: raw.total_partitions });
   return {
     id: raw.job_id,
+    state: raw.state ?? null,
+    error: raw.error ?? null,
     kind: raw.proof_kind ?? '',
     label: raw.label ?? '',
     priority: PRIORITIES[raw.priority] ?? raw.priority ?? null,
@@ -85,7 +88,7 @@ function readJob(raw, at) {
     counts,
     partitions,
     summarized,
-    ended: partitions.length > 0 && partitions.every(p => isTerminal(p.state)),
+    ended: raw.state == null ? partitions.length > 0 && partitions.every(p => isTerminal(p.state)) : isTerminal(raw.state),
   };
 }
 
@@ -125,9 +128,21 @@ function readWorker(raw) {
     busyMs: seconds(raw.busy_secs),
     lastSeenMs: seconds(raw.last_seen_secs_ago),
     idleSince: time(raw.idle_since),
+    draining: raw.draining === true,
     keys: list(raw.resident_keys).map(k => (typeof k === 'string' ? k : (k.circuit_id ?? k.key_id ?? ''))),
     memory: readMemory(raw.memory),
     spans: Array.isArray(raw.recent) ? raw.recent.map(readSpan) : null,
+  };
+}
+
+function readHelper(raw) {
+  return {
+    name: raw.name,
+    kind: raw.kind,
+    working: raw.state === 'working',
+    job: raw.current_job ?? null,
+    index: number(raw.current_partition),
+    lastSeenMs: seconds(raw.last_seen_secs_ago),
   };
 }
 
@@ -156,6 +171,7 @@ function readCounters(raw) {
   return {
     completed: number(raw?.total_completed),
     failed: number(raw?.total_failed),
+    cancelled: number(raw?.total_cancelled),
     queueDepth: number(raw?.queue_depth),
     staleWrites: refused != null && typeof refused === 'object' ? total(refused) : number(refused),
     byKind: [...kinds].sort().map(kind => ({
@@ -202,23 +218,29 @@ function attemptSegments(t, state, at) {
   return segments;
 }
 
+/** Phases that begin with waiting: of a repeated attempt, they begin when the one before has ended. */
+const WAITING = new Set(['pending', 'synth_done', 'finalizing']);
+
 /** The phases of a partition on the time axis, earlier attempts first; only the phase it is in grows to `at`. */
 export function segments(p, at) {
   const out = [];
-  let lostAt = -Infinity;
+  const drawn = new Set(); // a phase that attempts share, such as a kept synthesis, is drawn once
+  let before = -Infinity; // when the attempt before ended
+  const add = (attempt, lost) => {
+    for (const s of attempt) {
+      if (WAITING.has(s.phase)) s.from = Math.max(s.from, before);
+      const key = `${s.phase} ${s.from}`;
+      if (s.to <= s.from || drawn.has(key)) continue;
+      drawn.add(key);
+      out.push(s);
+    }
+    if (lost && attempt.length) attempt.at(-1).lost = true;
+  };
   for (const h of p.past) {
-    const earlier = attemptSegments(h.times, null, at);
-    if (earlier.length) earlier.at(-1).lost = true;
-    out.push(...earlier);
-    lostAt = Math.max(lostAt, h.times.end ?? -Infinity);
+    add(attemptSegments(h.times, null, at), true);
+    before = Math.max(before, h.times.end ?? before);
   }
-  const waits = phase => phase === 'pending' || phase === 'synth_done';
-  const drawn = new Set(out.map(s => `${s.phase}@${s.from}`));
-  for (const s of attemptSegments(p.times, p.state, at)) {
-    if (drawn.has(`${s.phase}@${s.from}`)) continue;
-    if (waits(s.phase) && s.from < lostAt) s.from = lostAt;
-    if (s.to > s.from) out.push(s);
-  }
+  add(attemptSegments(p.times, p.state, at), false);
   return out;
 }
 
@@ -272,6 +294,7 @@ export function readDocument(raw) {
     waiting: countWaiting(jobs),
     partitionCount: jobs.reduce((sum, job) => sum + job.size, 0),
     workers: list(raw.gpu_workers).map(readWorker),
+    helpers: list(raw.workers).map(readHelper),
     hosts: readHosts(raw.memory),
     synthesis: { active: number(raw.synthesis?.active), slots: number(raw.synthesis?.max_concurrent) },
     keys: readKeys(raw.allocations),

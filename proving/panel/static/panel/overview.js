@@ -11,6 +11,7 @@ const ATTENTION_SHOWN = 4;
 const KEYS_SHOWN = 6;
 const RECENT_MS = 300e3;
 
+const HELPER_KINDS = { synthesis: 'Synthesis', finalize: 'Finalizing' };
 const CONNECTION = { live: 'Live', stale: 'Delayed', lost: 'Disconnected' };
 
 function banner(feed, moment) {
@@ -147,7 +148,8 @@ function drawDevice(li, worker, doc, at) {
   const busyFor = proving && worker.busyMs != null ? duration(at - doc.at + worker.busyMs) : idleWords(worker, at);
   const share = worker.spans ? `${Math.round(busyShare(history, from, at) * 100)} %` : '';
   fill(li, { name: worker.device, busy: share, secs: busyFor });
-  const work = put(li, 'work', proving ? `${shorten(worker.job, 24)} · P${worker.index}` : 'idle');
+  const idle = worker.draining ? 'idle, draining' : 'idle';
+  const work = put(li, 'work', proving ? `${shorten(worker.job, 24)} · P${worker.index}` : idle);
   attr(work, 'title', worker.job);
   attr(li, 'data-proving', proving ? '' : null);
   show(li.querySelector('.memory'), memory !== null);
@@ -165,6 +167,24 @@ export function drawDevices(doc, { at }) {
   put(box, 'span', doc.workers.some(w => w.spans) ? 'last 5 min' : '');
   show(field(box, 'none'), doc.workers.length === 0);
   keyed($('#devices'), doc.workers, w => w.name, '#t-device', (li, worker) => drawDevice(li, worker, doc, at));
+}
+
+function drawHelper(li, helper) {
+  putId(field(li, 'id'), helper.name, 22);
+  const work = helper.working ? `${shorten(helper.job ?? '', 12)} · P${helper.index}` : 'idle';
+  attr(put(li, 'work', work), 'title', helper.job);
+  attr(li, 'data-proving', helper.working ? '' : null);
+}
+
+/** The workers of the stages before and after the device. */
+export function drawHelpers(doc) {
+  const kinds = [...new Set(doc.helpers.map(h => h.kind))];
+  keyed($('#helpers'), kinds, kind => kind, '#t-helpers', (group, kind) => {
+    const all = doc.helpers.filter(h => h.kind === kind);
+    const working = all.filter(h => h.working);
+    fill(group, { kind: HELPER_KINDS[kind] ?? kind, share: `${working.length} of ${all.length} working` });
+    keyed(group.querySelector('ul'), all, h => h.name, '#t-helper', drawHelper);
+  });
 }
 
 const KEY_KINDS = new Set(['srs', 'pce', 'key']);
@@ -195,8 +215,14 @@ export function drawMemory(doc, { at }) {
 const orDash = n => (n == null ? '–' : count(n));
 
 export function drawCounters(doc) {
-  const { completed, failed, queueDepth, staleWrites, byKind } = doc.counters;
-  fill($('#counters-box'), { completed: orDash(completed), failed: orDash(failed), queue: orDash(queueDepth), refused: orDash(staleWrites) });
+  const { byKind, failed, ...counters } = doc.counters;
+  fill($('#counters-box'), {
+    completed: orDash(counters.completed),
+    failed: orDash(failed),
+    cancelled: orDash(counters.cancelled),
+    queue: orDash(counters.queueDepth),
+    refused: orDash(counters.staleWrites),
+  });
   attr(field($('#counters-box'), 'failed'), 'data-tone', failed ? 'bad' : null);
   show($('#kinds'), byKind.length > 0);
   keyed($('#kinds tbody'), byKind, k => k.kind, '#t-kind', (tr, k) => {

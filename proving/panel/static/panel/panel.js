@@ -8,7 +8,8 @@ import { choices, remember } from './choices.js';
 import { drawTimeline } from './rows.js';
 import { listen } from './reading.js';
 import {
-  drawAttention, drawConnection, drawCounters, drawDevices, drawMemory, drawPhases, drawUnread, drawVerdict,
+  drawAttention, drawConnection, drawCounters, drawDevices, drawHelpers, drawMemory, drawPhases, drawUnread,
+  drawVerdict,
 } from './overview.js';
 
 const REDRAW_MS = matchMedia('(prefers-reduced-motion: reduce)').matches ? 1000 : 500;
@@ -36,6 +37,7 @@ function draw() {
   drawPhases(doc, moment);
   drawAttention(doc);
   drawDevices(doc, moment);
+  drawHelpers(doc);
   drawMemory(doc, moment);
   drawCounters(doc);
   put($('.bar'), 'jobcount', plural(doc.jobs.length, 'job'));

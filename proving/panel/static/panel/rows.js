@@ -92,7 +92,8 @@ const idRoom = tally => Math.floor((headPixels - HEAD_FIXED - tally.length * TAL
 /** What stands at the right edge of a job: how it ended or will end, as far as the document says. */
 function outlook(job, { now, at, state }) {
   if (job.counts.failed) return { words: `${job.counts.failed} failed`, tone: 'bad' };
-  if (job.ended) return { words: job.counts.cancelled ? 'cancelled' : 'done', tone: null };
+  if (job.ended) return { words: job.state ?? (job.counts.cancelled ? 'cancelled' : 'done'), tone: job.state === 'failed' ? 'bad' : null };
+  if (job.state === 'cancelling') return { words: 'cancelling', tone: null };
   if (job.waitingFor) return { words: 'held', tone: 'warn' };
   const late = job.due != null && (at > job.due || job.eta > job.due);
   if (state === 'live' && job.eta > now) return { words: roughly(job.eta - now), tone: late ? 'bad' : null };
