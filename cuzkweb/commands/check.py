@@ -18,6 +18,7 @@ def run(options: argparse.Namespace) -> int:
 
     description = describe(options.file)
     print(description)
-    for problem in description.problems:
-        print(f"{options.file}: {problem}", file=sys.stderr)
-    return 1 if description.problems else 0
+    if description.problems:
+        print(f"cuzkweb: {options.file}: {'; '.join(description.problems)}", file=sys.stderr)
+        return 1
+    return 0
