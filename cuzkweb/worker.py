@@ -73,7 +73,8 @@ def work(kind: Kind, ready_file: Path | None) -> int:
 
     def on_pool_child(**_: Any) -> None:
         die_with_parent(signal.SIGKILL, parent)
-        station.take_slot(int(current_process().index) + 1)
+        child: Any = current_process()
+        station.take_slot(child.index + 1)
         _join()
 
     def on_ready(**_: Any) -> None:
@@ -89,8 +90,8 @@ def work(kind: Kind, ready_file: Path | None) -> int:
     signals.worker_ready.connect(on_ready, weak=False)
     if kind.pool != "prefork":
         signals.worker_shutdown.connect(_leave, weak=False)
-    celery.app.worker_main(kind.arguments())
-    return 0
+    start: Any = celery.app.start
+    return int(start(kind.arguments()) or 0)
 
 
 def _join() -> None:

@@ -92,7 +92,7 @@ def write_evaluations(job_id: str, index: int, attempt: int, found: Evaluations)
     arrays = [np.ascontiguousarray(array, dtype="<u8") for array in (found.witness, found.a, found.b)]
     header = HEADER.pack(MAGIC, VERSION, 0, len(arrays[0]), len(arrays[1]))
     chunks: list[bytes | memoryview] = [header.ljust(PAGE, b"\0")]
-    chunks += [memoryview(array).cast("B") for array in arrays if array.size]
+    chunks += [array.data.cast("B") for array in arrays if array.size]
     return _write(evaluations_path(job_id, index, attempt), chunks)
 
 

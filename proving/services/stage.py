@@ -1,6 +1,7 @@
 """What every stage does around its work: hold the lease, tell bad input from bad luck, let go of both."""
 
 import logging
+import time
 from collections.abc import Callable
 from enum import StrEnum
 from typing import TypeVar
@@ -12,6 +13,11 @@ from proving.tracker.outcomes import Refusal, Refused
 from proving.tracker.records import Assignment
 
 logger = logging.getLogger(__name__)
+
+COMES_AGAIN = frozenset({Refusal.BUDGET_FULL, Refusal.WORKER_BUSY, Refusal.CONTENDED})
+
+PAUSE_SECONDS = 0.2
+"""A message that goes back to the head of its queue comes again at once: not faster than this."""
 
 Result = TypeVar("Result")
 
@@ -55,7 +61,10 @@ def under_lease(assignment: Assignment, work: Callable[[Pulse], Result]) -> Resu
 def refusal(answer: Refused, task: str, job_id: str, index: int, attempt: int) -> Report:
     """A claim that was refused: an outcome, and mostly one of a late or repeated message."""
     logger.info("%s of job %s partition %d attempt %d: %s", task, job_id, index, attempt, answer.reason)
-    return Report.LATER if answer.retryable and answer.reason != Refusal.NOT_READY else Report.REFUSED
+    if answer.reason not in COMES_AGAIN:
+        return Report.REFUSED
+    time.sleep(PAUSE_SECONDS)
+    return Report.LATER
 
 
 def _give_up(assignment: Assignment, detail: str, code: str, *, retry: bool) -> None:

@@ -2,6 +2,7 @@
 
 import logging
 from datetime import timedelta
+from typing import Any
 
 from celery import current_app
 from django.conf import settings
@@ -85,8 +86,8 @@ def sweep_spool() -> int:
 def queue_length(name: str) -> int:
     """Messages of all priorities that nobody has taken out of a queue."""
     with current_app.connection_for_read() as connection:
-        found = connection.default_channel.queue_declare(queue=name)
-        return int(found.message_count)
+        channel: Any = connection.default_channel
+        return int(channel.queue_declare(queue=name).message_count)
 
 
 def _now() -> float:
