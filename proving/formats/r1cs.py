@@ -115,11 +115,9 @@ def read_counts(container: Container) -> Header:
     labels = section.take_integer(8, "the number of labels")
     constraints = section.take_u32("the number of constraints")
     section.finish()
-    if 1 + outputs + public_inputs + private_inputs > wires:
-        raise section.refusal(
-            f"{wires} wires cannot hold the constant, {outputs} outputs and "
-            f"{public_inputs + private_inputs} inputs"
-        )
+    public = outputs + public_inputs  # private inputs that no constraint uses have no wire
+    if 1 + public > wires:
+        raise section.refusal(f"{wires} wires cannot hold the constant and {public} public signals")
     return Header(curve, wires, outputs, public_inputs, private_inputs, labels, constraints)
 
 
