@@ -72,7 +72,7 @@ def own_credentials(home: Path) -> Credentials | None:
 
 def print_addresses(service: Service, credentials: Credentials | None) -> None:
     """Where everything is, and how to get in."""
-    web = service.addresses.web
+    web, flower = service.addresses.web, service.addresses.flower
     login = f"  {credentials.user} / {credentials.password}" if credentials else ""
     lines = [
         f"panel     {web}/{login}",
@@ -81,6 +81,6 @@ def print_addresses(service: Service, credentials: Credentials | None) -> None:
     ]
     if credentials:
         lines.append(f"API key   {credentials.api_key}")
-    if service.addresses.flower:
-        lines.append(f"Flower    {service.addresses.flower}  {service.flower_login.replace(':', ' / ')}")
+    if flower:
+        lines.append(f"Flower    {flower}  {(service.addresses.flower_login or '').replace(':', ' / ')}")
     print("\n".join(["", *lines, ""]), file=sys.stdout, flush=True)

@@ -18,11 +18,12 @@ class AlreadyUp(Exception):  # noqa: N818 - the fact, as the person reads it
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where a running service is found."""
+    """Where a running service is found. Flower's login is "name:password"; both are None without Flower."""
 
     web: str
-    flower: str | None
     redis_url: str
+    flower: str | None = None
+    flower_login: str | None = None
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cuzkweb.addresses import embedded_redis_url, embedded_socket
@@ -26,11 +26,10 @@ OLD_SERVER_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A service that is up: its supervisor, where it answers, and Flower's login as "name:password"."""
+    """A service that is up: its supervisor, and where it answers."""
 
     supervisor: Supervisor
     addresses: Addresses
-    flower_login: str
 
 
 @contextmanager
@@ -67,16 +66,15 @@ def _start(home: Path, plan: Plan, supervisor: Supervisor, listener: socket.sock
         *plans.workers(home, plan, common),
         plans.periodic(home, common),
     ]
-    flower_address, login = None, f"cuzkweb:{secrets.token_urlsafe(12)}"
+    addresses = Addresses(f"http://{LOOPBACK}:{web_port}", common["REDIS_URL"])
     if plan.flower:
-        flower_port = free_port(FLOWER_PORT)
-        flower_address = f"http://{LOOPBACK}:{flower_port}/flower/"
-        programs.append(plans.flower(flower_port, login, common))
+        port, login = free_port(FLOWER_PORT), f"cuzkweb:{secrets.token_urlsafe(12)}"
+        programs.append(plans.flower(port, login, common))
+        addresses = replace(addresses, flower=f"http://{LOOPBACK}:{port}/flower/", flower_login=login)
     supervisor.start(programs)
-    addresses = Addresses(f"http://{LOOPBACK}:{web_port}", flower_address, common["REDIS_URL"])
     supervisor.changed = lambda: house.write_state(home, addresses, supervisor.pids())
     supervisor.changed()
-    return Service(supervisor, addresses, login)
+    return Service(supervisor, addresses)
 
 
 def migrate() -> None:

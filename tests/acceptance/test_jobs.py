@@ -3,10 +3,12 @@
 import json
 from pathlib import Path
 
+import httpx
 import pytest
 
 from cuzkweb.client import ApiError, Job, State
 from tests.support.merkle import NAME, assert_verified, leaves, with_broken_assertion
+from tests.support.processes import wait_for
 from tests.support.stack import Stack
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.shared]
@@ -79,6 +81,29 @@ def test_witness_files_are_proved_too(stack: Stack, circuit: str, merkle: Path) 
 
     assert (ended.state, ended.error) == (State.DONE, None)
     assert_verified(merkle, stack.client.proofs(job.id), 1)
+
+
+def test_flower_shows_the_tasks_with_their_ids_to_who_may_see_them(
+    stack: Stack, circuit: str, merkle: Path
+) -> None:
+    job = stack.client.submit(circuit, leaves(merkle, 1))
+    assert stack.client.wait(job.id, timeout=TIMEOUT).state == State.DONE
+    address, login = stack.state()["flower"], tuple(stack.state()["flower_login"].split(":"))
+
+    def shown() -> set[tuple[str, str, str]]:
+        tasks = httpx.get(f"{address}api/tasks", auth=login, timeout=10).json().values()
+        found = {
+            (task["name"], task["args"], task["state"]) for task in tasks if job.id in (task["args"] or "")
+        }
+        return found if len(found) == 4 and {row[2] for row in found} == {"SUCCESS"} else set()
+
+    rows = wait_for(shown, "Flower has heard of all four tasks", 15)
+    assert {row[0] for row in rows} == {"synthesize", "prove", "finalize", "assemble"}
+    assert all(args.startswith(f"('{job.id}',") for _, args, _ in rows)
+    for path in ("", "workers", "tasks", "api/tasks"):
+        assert httpx.get(f"{address}{path}", timeout=10).status_code == 401, path
+    stopping = httpx.post(f"{address}api/worker/shutdown/gpu0", auth=login, timeout=10)
+    assert stopping.status_code == 403
 
 
 def test_nothing_of_it_troubled_the_periodic_process(stack: Stack) -> None:
