@@ -54,17 +54,21 @@ class Limits:
 
 
 class Ledger:
-    """The mechanism below `Store`: transactions, and the counting of refusals."""
+    """The mechanism below `Store`: transactions, and the counting of refusals.
+
+    `conflicts` counts the transactions of this process that somebody disturbed and that were tried again.
+    """
 
     def __init__(self, client: redis.Redis, keys: Keys, limits: Limits) -> None:
         self.client = client
         self.keys = keys
         self.limits = limits
         self.reader = Reader(client, keys)
+        self.conflicts = 0
 
     def run(self, operation: str, body: Callable[[Transaction], Outcome | Refused]) -> Outcome | Refused:
         """One transaction; a refusal is counted by operation and reason."""
-        outcome = run(self.client, self.keys, body)
+        outcome = run(self.client, self.keys, body, disturbed=self._conflict)
         if outcome is None:
             outcome = Refused(operation, Refusal.CONTENDED)
         if isinstance(outcome, Refused):
@@ -218,6 +222,9 @@ class Ledger:
             tx.save_worker(change.worker, new=newcomer)
         if change.spell is not None:
             tx.save_spell(change.spell)
+
+    def _conflict(self) -> None:
+        self.conflicts += 1
 
     def _count(self, refused: Refused) -> None:
         pipe = self.client.pipeline(transaction=True)

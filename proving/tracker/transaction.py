@@ -170,7 +170,12 @@ class Transaction:
 
 
 def run(
-    client: redis.Redis, keys: Keys, body: Callable[[Transaction], Outcome], *, tries: int = 64
+    client: redis.Redis,
+    keys: Keys,
+    body: Callable[[Transaction], Outcome],
+    *,
+    tries: int = 64,
+    disturbed: Callable[[], None] = lambda: None,
 ) -> Outcome | None:
     """What `body` answers in the first attempt that was not disturbed, or None after `tries`.
 
@@ -182,7 +187,7 @@ def run(
             try:
                 return body(Transaction(pipe, keys))
             except redis.WatchError:
-                pass
+                disturbed()
         time.sleep(random.uniform(0, min(0.05, 0.0005 * 2 ** min(attempt, 8))))  # noqa: S311
     return None
 

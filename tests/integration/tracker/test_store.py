@@ -319,4 +319,4 @@ def test_deployments_do_not_see_each_other(valkey, store, driver):
     other = Store(valkey, "other")
     assert other.job("job") is None
     assert other.snapshot().jobs == ()
-    assert all(key.startswith(b"{cuzk:main}:") for key in valkey.keys())
+    assert all(key.startswith(b"{cuzk:main}:") for key in valkey.scan_iter())

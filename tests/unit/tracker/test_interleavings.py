@@ -1,8 +1,8 @@
 """Every order in which some actors can act on two partitions with two attempts each.
 
 The actors: two device workers, a finalizer, a reaper, a canceller and one late caller, who is any holder of
-any assignment that is no longer valid and may call whatever it likes as often as it likes. A job that has ended
-may be opened again under its old name, so that everything of an old assignment but its epoch comes again.
+any assignment that is no longer valid and may call whatever it likes as often as it likes. A job that has
+ended may be opened again under its old name, so that all of an old assignment but its epoch comes again.
 No order breaks an invariant, and each faulty table is found out.
 """
 
