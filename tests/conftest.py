@@ -10,7 +10,11 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 def shared_folder() -> Path | None:
     """The folder of foreign artefacts that are read in place and never copied, or None where it is absent."""
-    candidates = [Path(os.environ["CUZKWEB_SHARED"])] if "CUZKWEB_SHARED" in os.environ else [REPOSITORY.parent / "shared"]
+    candidates = (
+        [Path(os.environ["CUZKWEB_SHARED"])]
+        if "CUZKWEB_SHARED" in os.environ
+        else [REPOSITORY.parent / "shared"]
+    )
     return next((path for path in candidates if (path / "fixtures").is_dir()), None)
 
 

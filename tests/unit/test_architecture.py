@@ -11,7 +11,9 @@ from tests.conftest import REPOSITORY
 
 SOURCE_SUFFIXES = {".py", ".cpp", ".hpp", ".js", ".css", ".html"}
 LONGEST_FILE = 420
-FOREIGN_WORDS = re.compile(r"/work/(main|shared|contract)|pypi\.org|registry\.npmjs|files\.pythonhosted", re.IGNORECASE)
+FOREIGN_WORDS = re.compile(
+    r"/work/(main|shared|contract)|pypi\.org|registry\.npmjs|files\.pythonhosted", re.IGNORECASE
+)
 
 
 def tracked_files() -> list[Path]:
@@ -20,7 +22,8 @@ def tracked_files() -> list[Path]:
     )
     if listing.returncode:
         pytest.skip("not a git checkout")
-    return [REPOSITORY / name for name in listing.stdout.split("\0") if name and (REPOSITORY / name).is_file()]
+    paths = [REPOSITORY / name for name in listing.stdout.split("\0") if name]
+    return [path for path in paths if path.is_file()]
 
 
 def test_imports_point_one_way() -> None:
