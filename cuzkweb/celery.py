@@ -79,6 +79,8 @@ def configuration(redis_url: str, deployment: str) -> dict[str, Any]:
         "accept_content": ["json"],
         "result_accept_content": ["json"],
         "task_default_priority": 6,
+        "task_publish_retry": True,
+        "task_publish_retry_policy": {"max_retries": 3, "interval_start": 0, "interval_step": 0.2},
         "task_acks_late": True,
         "task_acks_on_failure_or_timeout": True,
         "task_reject_on_worker_lost": True,

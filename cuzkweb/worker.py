@@ -1,5 +1,6 @@
 """A Celery worker of one kind: its name, its pool and queues, what it does at birth and at death."""
 
+import logging
 import os
 import signal
 import warnings
@@ -10,12 +11,15 @@ from typing import Any
 from billiard.process import current_process
 from celery import signals
 from celery.exceptions import SecurityWarning
+from redis.exceptions import RedisError
 
 from cuzkweb import celery
 from cuzkweb.supervisor.child import die_with_parent
-from proving.services import fleet, station
+from proving.services import device_stage, fleet, station
 from proving.services.station import Station
 from proving.tracker.records import WorkerKind
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,33 +46,38 @@ class Kind:
         ]
 
 
-def device_kind(device: str, ordinal: int) -> Kind:
+def device_kind(device: str, ordinal: int, threads: int = 0) -> Kind:
     """One process a device, a thread that proves beside the one that listens; never `solo`, never a fork."""
     host = celery.host_name()
     own = celery.device_queue(host, ordinal)
     celery.declare(own)
-    place = Station(WorkerKind.DEVICE, f"gpu{ordinal}@{host}", host, device, ordinal)
+    place = Station(WorkerKind.DEVICE, f"gpu{ordinal}@{host}", host, device, ordinal, threads)
     return Kind(place, "threads", 1, (own, celery.GPU))
 
 
-def synthesis_kind(slots: int) -> Kind:
+def synthesis_kind(slots: int, threads: int = 1) -> Kind:
     """Pool children that synthesize, one partition each at a time."""
     host = celery.host_name()
     return Kind(
-        Station(WorkerKind.SYNTHESIS, f"synthesis@{host}", host), "prefork", slots, (celery.SYNTHESIS,)
+        Station(WorkerKind.SYNTHESIS, f"synthesis@{host}", host, threads=threads),
+        "prefork",
+        slots,
+        (celery.SYNTHESIS,),
     )
 
 
-def finalize_kind(slots: int) -> Kind:
+def finalize_kind(slots: int, threads: int = 1) -> Kind:
     """Pool children that blind, assemble, verify and publish."""
     host = celery.host_name()
-    place = Station(WorkerKind.FINALIZE, f"finalize@{host}", host)
+    place = Station(WorkerKind.FINALIZE, f"finalize@{host}", host, threads=threads)
     return Kind(place, "prefork", slots, (celery.FINALIZE, celery.CONTROL))
 
 
 def work(kind: Kind, ready_file: Path | None) -> int:
-    """Run the worker until it is told to stop. Returns its exit status."""
+    """Run the worker until it is told to stop, and return its exit status. Raises DeviceUnavailable."""
     station.occupy(kind.station)
+    if kind.station.device:
+        device_stage.device()
     parent = os.getpid()
 
     def on_pool_child(**_: Any) -> None:
@@ -95,7 +104,10 @@ def work(kind: Kind, ready_file: Path | None) -> int:
 
 
 def _join() -> None:
-    fleet.join()
+    try:
+        fleet.join()
+    except RedisError:
+        logger.warning("cannot join: the server is away; tried again with the next sign of life")
     fleet.show_signs_of_life()
 
 

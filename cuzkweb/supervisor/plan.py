@@ -1,6 +1,5 @@
 """Which processes make up the service on one host, and how each is started and known to be ready."""
 
-import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -82,17 +81,14 @@ def worker(home: Path, name: str, arguments: tuple[str, ...], environment: Mappi
 
 
 def workers(home: Path, plan: Plan, common: Mapping[str, str]) -> list[Program]:
-    """Synthesis (one native thread a slot), finalizers, and a worker for each device with all cores."""
-    cores = len(os.sched_getaffinity(0))
-    single = {**common, "CUZKWEB_THREADS": "1"}
-    every = {**common, "CUZKWEB_THREADS": str(cores)}
+    """Synthesis, finalizers, and a worker for each device."""
     found = [
-        worker(home, "synthesis", ("--synthesis", "--slots", str(plan.synthesis_slots)), single),
-        worker(home, "finalize", ("--finalize", "--slots", str(plan.finalize_slots)), single),
+        worker(home, "synthesis", ("--synthesis", "--slots", str(plan.synthesis_slots)), common),
+        worker(home, "finalize", ("--finalize", "--slots", str(plan.finalize_slots)), common),
     ]
     for ordinal, device in enumerate(plan.devices):
         arguments = ("--device", device, "--ordinal", str(ordinal))
-        found.append(worker(home, f"gpu{ordinal}", arguments, every))
+        found.append(worker(home, f"gpu{ordinal}", arguments, common))
     return found
 
 

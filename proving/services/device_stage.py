@@ -16,7 +16,7 @@ from proving.tracker.records import Phase
 @cache
 def device() -> Device:
     """The device that this worker is pinned to. Raises DeviceUnavailable."""
-    return open_device(here().device)
+    return open_device(here().device, threads=here().threads)
 
 
 def prove(job_id: str, index: int, attempt: int) -> Report:

@@ -68,7 +68,7 @@ def _checked(circuit: Circuit, found: spool.Evaluations, sums: ProverSums, pulse
     proof, verdict = _blinded(circuit, key, sums, public)
     if verdict.valid:
         return Checked(proof, public)
-    host = open_device("host")
+    host = open_device("host", threads=here().threads)
     try:
         again = prove_sums(host, key, found.witness, found.a, found.b, cancelled=pulse.stopped)
     finally:

@@ -7,13 +7,17 @@ from proving.tracker.records import WorkerKind
 
 @dataclass(frozen=True, slots=True)
 class Station:
-    """A worker process. `name` is its Celery node name; a pool child works in one `slot` of it (from 1)."""
+    """A worker process. `name` is its Celery node name; a pool child works in one `slot` of it (from 1).
+
+    `threads` is how many its native code may use; 0 means every core.
+    """
 
     kind: WorkerKind
     name: str
     host: str
     device: str = ""
     ordinal: int = 0
+    threads: int = 1
     slot: int | None = None
 
     @property

@@ -1,6 +1,5 @@
 """Synthesis: an input becomes a witness, a witness the evaluations of the constraint system on it."""
 
-import os
 import time
 
 import numpy as np
@@ -68,7 +67,7 @@ def _work(claim: Claimed, pulse: Pulse) -> bool:
     witness = _witness(circuit, key, assignment.job, assignment.partition)
     if pulse.stopped():
         raise Cancelled
-    found = evaluate(key, witness, int(os.environ.get("CUZKWEB_THREADS", "1")))
+    found = evaluate(key, witness, here().threads)
     if pulse.stopped():
         raise Cancelled
     whole = spool.Evaluations(witness, found.a, found.b)

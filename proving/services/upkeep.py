@@ -27,7 +27,10 @@ def reap() -> int:
     """One pass over lost leases, deadlines and ended jobs. Returns how many things it found."""
     found = live.store().reap()
     for result in found:
-        conclude.follow_up(result)
+        try:
+            conclude.follow_up(result)
+        except Exception:
+            logger.exception("not followed up, left to the next pass: %s", result)
     return len(found)
 
 
