@@ -13,8 +13,9 @@ def claimed(_: View, change: Change, __: JobRecord) -> o.Claimed:
     if partition.assignment is None or partition.lease_expires_at is None:
         raise AssertionError("a claim without an assignment")
     line = partition.timeline
-    source = {Phase.GPU: line.synth_attempt, Phase.FINALIZING: line.gpu_attempt}.get(partition.phase)
-    return o.Claimed(partition.assignment, partition.lease_expires_at, source or partition.attempt)
+    evaluations = line.synth_attempt or partition.attempt
+    source = line.gpu_attempt if partition.phase is Phase.FINALIZING else evaluations
+    return o.Claimed(partition.assignment, partition.lease_expires_at, source, evaluations)
 
 
 def moved(_: View, change: Change, job: JobRecord) -> o.Applied | o.Stopped:

@@ -56,11 +56,13 @@ class Claimed:
 
     `source_attempt` is the attempt whose spool files this phase reads (evaluations for the device, sums for
     the finalizer). It is not always `assignment.attempt`: a lost device phase keeps the evaluations.
+    `evaluations_attempt` is the attempt that wrote the evaluations, in every phase.
     """
 
     assignment: Assignment
     lease_expires_at: float
     source_attempt: int
+    evaluations_attempt: int
 
 
 @dataclass(frozen=True, slots=True)

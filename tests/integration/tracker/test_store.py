@@ -54,6 +54,7 @@ def test_claim_says_which_files_to_read(store, driver):
     store.lose(driver.finalizing(0, attempt=2))
     finalizer = store.claim_finalize("final0@host", "job", 0, 3)
     assert (finalizer.assignment.attempt, finalizer.source_attempt) == (3, 2)
+    assert finalizer.evaluations_attempt == 1
 
 
 def test_message_that_comes_twice_is_claimed_once(store, driver):
