@@ -56,7 +56,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "proving.api.middleware.StaticFiles",
     "proving.api.middleware.ContentSecurityPolicy",
     "proving.api.middleware.BodyLimit",
     "django.contrib.sessions.middleware.SessionMiddleware",

@@ -46,11 +46,11 @@ def _metrics(document: Mapping[str, Any]) -> Iterable[Metric]:
         ("cuzkweb_failed_total", "failed_by_kind", "Jobs failed, by proof kind."),
         (
             "cuzkweb_stale_writes_total",
-            "stale_writes_total",
+            "stale_writes",
             "Calls by actors that no longer held what they wrote to.",
         ),
     ):
-        label = "op" if key == "stale_writes_total" else "proof_kind"
+        label = "op" if key == "stale_writes" else "proof_kind"
         yield Metric(name, "counter", help_text, _by(label, counters[key]))
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 
-from django.http import HttpRequest, HttpResponseBase
+from asgiref.sync import sync_to_async
+from django.core.handlers.asgi import ASGIRequest
+from django.http import FileResponse, HttpRequest, HttpResponseBase
+from whitenoise.middleware import WhiteNoiseMiddleware
+from whitenoise.responders import StaticFile
 
 from proving.api.limits import body_limit
 from proving.api.problems import plain_response, problem
@@ -34,6 +38,24 @@ class ContentSecurityPolicy:
         response = self.get_response(request)
         response.headers.setdefault("Content-Security-Policy", POLICY)
         return response
+
+
+class StaticFiles(WhiteNoiseMiddleware):
+    """Files of the panel, the admin and the documentation, streamed as the server at hand wants them."""
+
+    @staticmethod
+    def serve(static_file: StaticFile, request: HttpRequest) -> HttpResponseBase:  # type: ignore[override]
+        response: FileResponse = WhiteNoiseMiddleware.serve(static_file, request)  # type: ignore[no-untyped-call]
+        if isinstance(request, ASGIRequest):
+            response.streaming_content = in_threads(response.streaming_content)  # type: ignore[arg-type]
+        return response
+
+
+async def in_threads(chunks: Iterable[bytes]) -> AsyncIterator[bytes]:
+    """The chunks of a file, each read away from the event loop."""
+    reader = iter(chunks)
+    while chunk := await sync_to_async(lambda: next(reader, b""))():
+        yield chunk
 
 
 class BodyLimit:

@@ -4,10 +4,8 @@
 
 from __future__ import annotations
 
-import ipaddress
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -17,19 +15,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from proving.api.metrics import render_metrics
+from proving.services import access
 from proving.services.health import check_readiness
 from proving.services.status import read_snapshot
-
-FORWARDED = ("HTTP_FORWARDED", "HTTP_X_FORWARDED_FOR", "HTTP_X_REAL_IP")
-
-
-def from_loopback(request: Request) -> bool:
-    """Whether the request comes from this host itself and not through a proxy on it."""
-    try:
-        address = ipaddress.ip_address(request.META.get("REMOTE_ADDR", ""))
-    except ValueError:
-        return False
-    return address.is_loopback and not any(name in request.META for name in FORWARDED)
 
 
 class MayWatch(BasePermission):
@@ -38,7 +26,7 @@ class MayWatch(BasePermission):
     def has_permission(self, request: Request, view: Any) -> bool:
         if request.user.is_authenticated:
             return True
-        return bool(settings.CUZKWEB_STATUS_OPEN_ON_LOOPBACK) and from_loopback(request)
+        return access.open_to(request)
 
 
 class StatusView(APIView):

@@ -8,6 +8,7 @@ from proving.choices import JobState
 from proving.models import Job
 from proving.services import dispatch
 from proving.services.errors import conflict
+from proving.services.live_calls import tell_after_commit
 
 STOPPABLE = (JobState.QUEUED, JobState.RUNNING)
 
@@ -22,7 +23,7 @@ def cancel_job(job: Job, reason: str = "cancelled by its owner") -> Job:
             state=JobState.CANCELLING, error_code="cancelled", error_detail=reason
         )
         if asked:
-            transaction.on_commit(lambda: dispatch.cancel_live(job.pk, reason), robust=True)
+            tell_after_commit(job.pk, lambda: dispatch.cancel_live(job.pk, reason))
     job.refresh_from_db()
     if job.state in {JobState.DONE, JobState.FAILED}:
         raise conflict("already_ended", f"the job has already ended: it is {job.state}")

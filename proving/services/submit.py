@@ -22,6 +22,7 @@ from proving.services import dispatch
 from proving.services.artefacts import Upload, staged
 from proving.services.errors import Refusal, ServiceError, conflict, invalid
 from proving.services.given import check_input, check_witness
+from proving.services.live_calls import tell_after_commit
 
 REQUEST_ID = re.compile(r"(?!\.)[A-Za-z0-9._:-]{1,128}")
 NAMING_ATTEMPTS = 5
@@ -169,7 +170,7 @@ def _insert(owner: User, request: JobRequest, given: Given, digest: str) -> Job:
         for index in range(job.partition_count)
     )
     _fill_spool(job, given)
-    transaction.on_commit(lambda: dispatch.enqueue_job(job), robust=True)
+    tell_after_commit(job.pk, lambda: dispatch.enqueue_job(job))
     return job
 
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.db import DatabaseError
-from django.test import Client
+from django.test import AsyncClient, Client
 from pytest_django import Settings
 from redis.exceptions import ConnectionError as RedisConnectionError
 
@@ -26,7 +27,7 @@ DOCUMENT = {
         "queue_depth": 0,
         "completed_by_kind": {},
         "failed_by_kind": {},
-        "stale_writes_total": {},
+        "stale_writes": {},
     },
 }
 
@@ -146,3 +147,13 @@ def test_the_documentations_files_are_served_from_here(calling: Callable[[User],
     assert answer.status_code == 200
     assert len(b"".join(answer)) > 100_000
     answer.close()
+
+
+def test_files_are_streamed_without_blocking_under_asgi() -> None:
+    async def fetch() -> tuple[int, int]:
+        answer = await AsyncClient().get("/static/admin/css/base.css")
+        return answer.status_code, len(b"".join([chunk async for chunk in answer.streaming_content]))
+
+    status, size = async_to_sync(fetch)()
+    assert status == 200
+    assert size > 1000

@@ -9,7 +9,7 @@ from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.utils import timezone
-from pytest_django import DjangoAssertNumQueries
+from pytest_django import DjangoAssertNumQueries, Settings
 
 from proving.models import ApiKey
 from proving.services import keys
@@ -72,7 +72,8 @@ def test_the_command_prints_the_key_and_makes_the_owner() -> None:
     assert (found.owner.username, found.owner.has_usable_password()) == ("carol", False)
 
 
-def test_a_superuser_is_made_once_and_kept_at_the_password() -> None:
+def test_a_superuser_is_made_once_and_kept_at_the_password(settings: Settings) -> None:
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     first = keys.ensure_superuser("root", "one password")
     second = keys.ensure_superuser("root", "another password")
     assert first.pk == second.pk

@@ -2,9 +2,9 @@
 
 import pytest
 from django.test import RequestFactory
-from rest_framework.request import Request
 
-from proving.api.operations import from_loopback, names_tag
+from proving.api.operations import names_tag
+from proving.services.access import from_loopback
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from proving.api.operations import from_loopback, names_tag
 def test_loopback_is_this_host_and_not_a_proxy_on_it(
     address: str, headers: dict[str, str], expected: bool
 ) -> None:
-    request = Request(RequestFactory().get("/status", REMOTE_ADDR=address, headers=headers))
+    request = RequestFactory().get("/status", REMOTE_ADDR=address, headers=headers)
     assert from_loopback(request) is expected
 
 

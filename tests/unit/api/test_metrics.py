@@ -13,7 +13,7 @@ DOCUMENT = {
         "queue_depth": 2,
         "completed_by_kind": {"groth16": 5, 'o"dd\\': 1},
         "failed_by_kind": {},
-        "stale_writes_total": {"finish": 3},
+        "stale_writes": {"finish": 3},
     },
 }
 
