@@ -21,6 +21,7 @@ REDIS_URL = env.text("REDIS_URL") or embedded_redis_url(CUZKWEB_HOME)
 # --- limits -------------------------------------------------------------------------------------------
 
 CUZKWEB_LEASE_SECONDS = env.seconds("CUZKWEB_LEASE_SECONDS", 10.0)
+CUZKWEB_KEEP_INPUTS_SECONDS = env.integer("CUZKWEB_KEEP_INPUTS_SECONDS", 0)
 CUZKWEB_MAX_ATTEMPTS = env.integer("CUZKWEB_MAX_ATTEMPTS", 3, minimum=1)
 CUZKWEB_HOST_BUDGET_BYTES = env.size("CUZKWEB_HOST_BUDGET_BYTES", 2 * 2**30)
 CUZKWEB_SYNTHESIS_SLOTS = env.integer("CUZKWEB_SYNTHESIS_SLOTS", 2, minimum=1)

@@ -28,6 +28,7 @@ VERSION = 1
 HEADER = struct.Struct("<8sIIQQ")
 PAGE = 4096
 TEMPORARY = ".part"
+SENT = frozenset({"input", "wtns"})
 LONGEST_NAME = 180
 
 
@@ -125,16 +126,23 @@ def read_sums(job_id: str, index: int, attempt: int) -> ProverSums:
         return ProverSums(found["a"], found["b1"], found["b2"], found["c"], found["h"])
 
 
-def clear_partition(job_id: str, index: int) -> None:
-    """Delete everything of a partition, its input too."""
+def clear_partition(job_id: str, index: int, *, keep_input: bool = False) -> None:
+    """Delete everything of a partition, or everything but what its caller sent."""
     folder = job_folder(job_id)
     for path in [*folder.glob(f"{index}.*"), *folder.glob(f".{index}.*{TEMPORARY}")]:
-        path.unlink(missing_ok=True)
+        if not (keep_input and path.name in {f"{index}.{suffix}" for suffix in SENT}):
+            path.unlink(missing_ok=True)
 
 
-def clear_job(job_id: str) -> None:
-    """Delete everything of a job."""
-    shutil.rmtree(job_folder(job_id), ignore_errors=True)
+def clear_job(job_id: str, *, keep_inputs: bool = False) -> None:
+    """Delete everything of a job, or everything but what its caller sent."""
+    folder = job_folder(job_id)
+    if not keep_inputs:
+        shutil.rmtree(folder, ignore_errors=True)
+        return
+    for path in folder.glob("*"):
+        if path.name.count(".") != 1 or path.suffix[1:] not in SENT:
+            path.unlink(missing_ok=True)
 
 
 def sweep(keep: Callable[[list[str]], set[str]], older_than: float) -> int:

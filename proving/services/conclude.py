@@ -2,6 +2,8 @@
 
 import logging
 
+from django.conf import settings
+
 from proving import spool
 from proving.choices import AttemptOutcome, PartitionState
 from proving.choices import JobState as Ended
@@ -33,7 +35,7 @@ def conclude_if_ended(job_id: str, state: JobState) -> None:
     """
     if state.terminal:
         record.job_ended(job_id, Ended(state.value))
-        spool.clear_job(job_id)
+        spool.clear_job(job_id, keep_inputs=settings.CUZKWEB_KEEP_INPUTS_SECONDS > 0)
 
 
 def partition_let_go(assignment: Assignment, answer: Retried | Failed | Stopped | Refused, code: str) -> None:

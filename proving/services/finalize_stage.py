@@ -3,6 +3,8 @@
 import logging
 from dataclasses import dataclass
 
+from django.conf import settings
+
 from kernels.device import ProverSums, open_device
 from proving import spool
 from proving.formats.snarkjs import proof_to_json, public_to_json
@@ -94,7 +96,8 @@ def _finish(claim: Claimed) -> Report:
     if not isinstance(answer, Finished):
         logger.warning("%s: finished late, %s", assignment.token(), answer.reason)
         return Report.REFUSED
-    spool.clear_partition(assignment.job, assignment.partition)
+    keep_input = settings.CUZKWEB_KEEP_INPUTS_SECONDS > 0
+    spool.clear_partition(assignment.job, assignment.partition, keep_input=keep_input)
     if answer.remaining == 0:
         dispatch.send_assemble(assignment.job)
     conclude.conclude_if_ended(assignment.job, answer.job_state)

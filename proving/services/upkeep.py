@@ -83,7 +83,7 @@ def sweep_spool() -> int:
         live_ids = Job.objects.exclude(state__in=TERMINAL_JOB_STATES).values_list("pk", flat=True)
         return {spool.job_folder(job_id).name for job_id in live_ids} & set(names)
 
-    return spool.sweep(keep, ABANDONED_AFTER)
+    return spool.sweep(keep, max(ABANDONED_AFTER, settings.CUZKWEB_KEEP_INPUTS_SECONDS))
 
 
 def queue_length(name: str) -> int:

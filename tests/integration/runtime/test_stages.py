@@ -318,12 +318,25 @@ def test_steps_lost_between_database_and_tracker_are_mended(
     assert ended(job).state == JobState.DONE
 
 
+def test_a_setting_keeps_what_callers_sent_for_a_while(
+    line: Line, submit: Submit, settings: Settings
+) -> None:
+    settings.CUZKWEB_KEEP_INPUTS_SECONDS = 7200
+    job = submit((3, 11), (5, 7))
+
+    line.run()
+
+    assert ended(job).state == JobState.DONE
+    kept = sorted(path.name for path in spool.job_folder(job.pk).iterdir())
+    assert kept == ["0.input", "1.input"], "and nothing that was made of it"
+
+
 def test_files_that_no_job_owns_are_swept(
     line: Line, submit: Submit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = submit((3, 11))
     spool.store_input("nobody's", 0, b"{}")
-    monkeypatch.setattr(upkeep, "ABANDONED_AFTER", -1.0)
+    monkeypatch.setattr(upkeep, "ABANDONED_AFTER", 0.0)
 
     assert upkeep.sweep_spool() == 1
 
