@@ -38,6 +38,10 @@ class UnsatisfiedWitnessError(ValueError):
         self.verdict = verdict
 
 
+def unheard(_step: Stage | Step, _seconds: float) -> None:
+    """The `report` of a caller who does not listen."""
+
+
 @dataclass(frozen=True, slots=True)
 class ProvedStatement:
     """A verified proof and the public signals that it is about, in wire order."""
@@ -77,7 +81,7 @@ def prove(
     *,
     threads: int = 0,
     cancelled: Callable[[], bool] = never,
-    report: Callable[[Stage | Step, float], None] = silent,
+    report: Callable[[Stage | Step, float], None] = unheard,
 ) -> ProvedStatement:
     """A whole proof, verified with the key's own verifying key before it is returned.
 

@@ -26,7 +26,7 @@ class Combinations(Protocol):
     """One linear combination of wires a constraint, as compressed rows."""
 
     @property
-    def row_ptr(self) -> NDArray[np.integer]:
+    def row_ptr(self) -> NDArray[np.int64]:
         """(constraints + 1,): where each row starts in the other two."""
         ...
 
@@ -116,7 +116,7 @@ def matrix_records(system: ConstraintSystem, combinations: Combinations, matrix:
     """One matrix as records, row by row."""
     fr = field.scalar_field(system.curve)
     records = np.zeros(len(combinations.columns), dtype=RECORD)
-    lengths = np.diff(combinations.row_ptr.astype(np.int64))
+    lengths = combinations.row_ptr[1:] - combinations.row_ptr[:-1]
     records["matrix"] = matrix
     records["row"] = np.repeat(np.arange(len(lengths), dtype=np.uint32), lengths)
     records["wire"] = combinations.columns

@@ -77,8 +77,12 @@ def make_key(system: ConstraintSystem, waste: ToxicWaste, threads: int) -> Provi
         b1=g1.many(polynomials.b),
         b2=g2.many(polynomials.b),
         c=g1.many(private),
-        h=g1.many(divided(curve, polynomials.h, waste.delta)),
+        h=g1.many(waste.keep(divided(curve, polynomials.h, waste.delta))),
     )
+    single1 = g1.many(np.concatenate([waste.alpha, waste.beta, waste.delta]))
+    single2 = g2.many(np.concatenate([waste.beta, waste.gamma, waste.delta]))
+    alpha1, beta1, delta1 = (to_integers(curve, Group.G1, point) for point in single1)
+    beta2, gamma2, delta2 = (to_integers(curve, Group.G2, point) for point in single2)
     return ProvingKey(
         curve=curve,
         variable_count=system.wires,
@@ -86,12 +90,12 @@ def make_key(system: ConstraintSystem, waste: ToxicWaste, threads: int) -> Provi
         domain_size=1 << log_domain,
         coefficients=encode_records(records),
         points=points,
-        alpha_g1=g1.one(waste.alpha),
-        beta_g1=g1.one(waste.beta),
-        beta_g2=g2.one(waste.beta),
-        gamma_g2=g2.one(waste.gamma),
-        delta_g1=g1.one(waste.delta),
-        delta_g2=g2.one(waste.delta),
+        alpha_g1=alpha1,
+        beta_g1=beta1,
+        beta_g2=beta2,
+        gamma_g2=gamma2,
+        delta_g1=delta1,
+        delta_g2=delta2,
         ic=tuple(to_integers(curve, Group.G1, point) for point in g1.many(statement)),
         key_id=secrets.token_hex(32),
         contributions=1,
@@ -107,7 +111,11 @@ def fold(system: ConstraintSystem, polynomials: Polynomials, waste: ToxicWaste) 
     right = field.mul(fr, polynomials.b, waste.alpha)
     folded = waste.keep(field.add(fr, field.add(fr, left, right), polynomials.c))
     public = system.public_count + 1
-    return divided(curve, folded[:public], waste.gamma), divided(curve, folded[public:], waste.delta)
+    statement, private = (
+        divided(curve, folded[:public], waste.gamma),
+        divided(curve, folded[public:], waste.delta),
+    )
+    return waste.keep(statement), waste.keep(private)
 
 
 def divided(curve: Curve, values: Words, divisor: Words) -> Words:
@@ -131,7 +139,3 @@ class Multiplier:
             return fixed_base_multiply(self._curve, self._group, self._base, plain, self._threads)
         finally:
             plain.fill(0)
-
-    def one(self, scalar: Words) -> G1 | G2:
-        """A (1, 4) scalar as a point of plain integers."""
-        return to_integers(self._curve, self._group, self.many(scalar)[0])

@@ -239,4 +239,4 @@ def prepare(key: VerifyingKey) -> PreparedKey | Verdict:
 
 def minus(curve: Curve, point: Words) -> Words:
     """The negative of a G1 point in affine Montgomery words."""
-    return negate(curve, Group.G1, point[np.newaxis])[0]
+    return negate(curve, Group.G1, point[np.newaxis]).reshape(-1)
