@@ -29,6 +29,14 @@ test('a free device beside work that waits is no bottleneck for the time of a me
   assert.match(say(long), /^The device is idle\. 1 partition waits although a device is free, the oldest for 40 s\.$/);
 });
 
+test('a device that changes partitions is told as that, and the queue before it stays the bottleneck', () => {
+  const free = worker(0, null, { idle_since: T0 + 59.8 });
+  const doc = read([job('j', [waiting(0, T0 + 20), waiting(1, T0 + 30)])], [free]);
+  assert.equal(say(doc), 'The device is between partitions. Device time is the bottleneck: 2 partitions wait, the oldest for 40 s.');
+  const two = read([job('j', [proving(2, T0 + 9), waiting(0, T0 + 20)])], [free, worker(1, ['j', 2])]);
+  assert.match(say(two), /^1 of 2 devices between partitions\. Device time/);
+});
+
 test('a free device on another host does not help', () => {
   const elsewhere = worker(1, null, { name: 'gpu0@b', host: 'b' });
   const doc = read([job('j', [proving(0, T0 + 9), waiting(1, T0 + 20, 'a')])], [worker(0, ['j', 0]), elsewhere]);
@@ -85,10 +93,10 @@ test('a job that failed as a whole, and an attempt that was handed back, say why
 
 test('a silent worker is told', () => {
   const helper = { name: 'synthesis@a/1', kind: 'synthesis', state: 'idle', last_seen_secs_ago: 1 };
-  const [item, ...others] = attention(read([], [worker(0, null, { last_seen_secs_ago: 9.4 })], { workers: [helper] }));
+  const [item, ...others] = attention(read([], [worker(0, null, { last_seen_secs_ago: 19.4 })], { workers: [helper] }));
   assert.equal(item.id, 'gpu0@a');
   assert.deepEqual(others, []);
-  assert.equal(item.text, 'It was last heard 9.4 s before this snapshot.');
+  assert.equal(item.text, 'It was last heard 19 s before this snapshot.');
 });
 
 test('a document whose two sides agree holds no contradiction', () => {

@@ -31,7 +31,7 @@ export const choices = {
   open: new Set(query.getAll('open')),
 };
 
-const AUTO_WINDOWS = [1, 2, 5, 10, 15, 30, 60];
+const AUTO_WINDOWS = [0.5, 1, 2, 5, 10, 15, 30, 60];
 
 /** Minutes that the axis shows: as chosen, or the smallest window that holds every live job. */
 export function windowMinutes(doc, at) {

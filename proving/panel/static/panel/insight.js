@@ -4,10 +4,12 @@
 import { duration, plural, size } from './text.js';
 import { NAMES } from './model.js';
 
-/** A free device and a waiting partition are normal for a moment: the message is on its way. */
+/** A free device beside a waiting partition is normal for a moment: the message is on its way. */
 export const PATIENCE_MS = 5000;
-/** Workers report several times in this span; silence past it is worth saying. */
-export const SILENCE_MS = 5000;
+/** Between two partitions a device is free for less than this; a shorter wait is no queue. */
+const BETWEEN_MS = 1500;
+/** Workers report several times in this span, even idle ones: silence past it is worth saying. */
+export const SILENCE_MS = 10_000;
 
 export function busyWorkers(doc) {
   return doc.workers.filter(w => w.proving).length;
@@ -23,34 +25,43 @@ export function oldestAge(doc, phase, at) {
   return oldest == null ? null : Math.max(0, at - oldest);
 }
 
-/** Partitions that have waited longer than a message takes, on hosts where a device is free. */
-export function overlooked(doc, at) {
-  const free = new Set(doc.workers.filter(w => !w.proving).map(w => w.host));
-  let found = 0;
+/** How long a device has been free; Infinity where the document does not say since when. */
+const freeFor = (worker, at) => (worker.idleSince == null ? Infinity : at - worker.idleSince);
+
+/** How many partitions wait longer than `patience`, where a device has been free for as long, and where none has. */
+function waitingLonger(doc, at, patience) {
+  const free = new Set(doc.workers.filter(w => !w.proving && freeFor(w, at) > patience).map(w => w.host));
+  const found = { beside: 0, queued: 0 };
   for (const [host, { count, oldest }] of doc.waiting) {
     const reachable = host == null ? free.size > 0 : free.has(host);
-    if (reachable && at - oldest > PATIENCE_MS) found += count;
+    if (at - oldest > patience) found[reachable ? 'beside' : 'queued'] += count;
   }
   return found;
 }
+
+/** Partitions that wait although a device is free, both for longer than a message takes. */
+export const overlooked = (doc, at) => waitingLonger(doc, at, PATIENCE_MS).beside;
 
 /** The phase that holds everything up, or null. */
 export function bottleneck(doc, at) {
   const n = phase => doc.phases[phase].count;
   if (overlooked(doc, at)) return 'synth_done';
-  if (oldestAge(doc, 'synth_done', at) > PATIENCE_MS) return 'gpu';
+  if (waitingLonger(doc, at, BETWEEN_MS).queued) return 'gpu';
   if (n('finalizing') > 4 * Math.max(1, n('gpu'))) return 'finalizing';
-  const idle = doc.workers.length - busyWorkers(doc);
-  return idle && (n('synthesizing') || n('pending')) ? 'synthesizing' : null;
+  const starving = doc.workers.some(w => !w.proving && freeFor(w, at) > BETWEEN_MS);
+  return starving && (n('synthesizing') || n('pending')) ? 'synthesizing' : null;
 }
 
-function devicesSentence(doc) {
+const devices = (n, what) => ({ 1: `The device is ${what}.`, 2: `Both devices ${what}.` })[n] ?? `All ${n} devices ${what}.`;
+
+function devicesSentence(doc, at) {
   const all = doc.workers.length;
-  const idle = all - busyWorkers(doc);
   if (all === 0) return 'No device is connected.';
-  if (idle === 0) return { 1: 'The device is busy.', 2: 'Both devices busy.' }[all] ?? `All ${all} devices busy.`;
-  if (idle === all) return { 1: 'The device is idle.', 2: 'Both devices idle.' }[all] ?? `All ${all} devices idle.`;
-  return `${idle} of ${plural(all, 'device')} idle.`;
+  const free = doc.workers.filter(w => !w.proving);
+  if (free.length === 0) return devices(all, 'busy');
+  const changing = doc.phases.synth_done.count > 0 && free.every(w => freeFor(w, at) < BETWEEN_MS);
+  const what = changing ? 'between partitions' : 'idle';
+  return free.length === all ? devices(all, what) : `${free.length} of ${plural(all, 'device')} ${what}.`;
 }
 
 function readySentence(doc) {
@@ -95,10 +106,10 @@ export const heldJobs = doc => doc.jobs.filter(job => job.waitingFor);
 export function verdict(doc, at) {
   if (activeCount(doc) === 0) {
     // a device may still be handing off what the jobs no longer show
-    const rest = busyWorkers(doc) ? devicesSentence(doc) : readySentence(doc);
+    const rest = busyWorkers(doc) ? devicesSentence(doc, at) : readySentence(doc);
     return { lead: 'Nothing to prove.', rest: rest + troubles(doc) };
   }
-  return { lead: devicesSentence(doc), rest: bottleneckSentence(doc, at) + troubles(doc) };
+  return { lead: devicesSentence(doc, at), rest: bottleneckSentence(doc, at) + troubles(doc) };
 }
 
 function heldText({ resource, host, needs_bytes: needs, free_bytes: free }) {

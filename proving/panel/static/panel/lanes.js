@@ -4,7 +4,7 @@ import { NAMES, MIX, segments, spans } from './model.js';
 import { clock, duration } from './text.js';
 import { SHARE, bar, block, cross, hatches, palette, surface, text } from './canvas.js';
 
-const TICKS = [10e3, 30e3, 60e3, 300e3, 600e3, 900e3]; // distances of grid lines
+const TICKS = [5e3, 10e3, 30e3, 60e3, 300e3, 600e3, 900e3]; // distances of grid lines
 const ROOM_PER_TICK = 64;
 /** With a forecast the last part of the axis is the future; without one only a margin is left. */
 const PAST_SHARE = { forecast: 0.72, margin: 0.95 };

@@ -191,8 +191,9 @@ const KEY_KINDS = new Set(['srs', 'pce', 'key']);
 
 function drawHost(li, { name, memory }, heldOn) {
   const sum = kind => memory.occupants.filter(o => KEY_KINDS.has(o.kind) === (kind === 'keys')).reduce((n, o) => n + o.bytes, 0);
-  const parts = memory.occupants.length ? `partitions ${size(sum('work'))} · keys ${size(sum('keys'))}` : '';
-  fill(li, { name, used: sizeOf(memory.used, memory.total), split: parts });
+  const held = { partitions: sum('work'), keys: sum('keys') };
+  const split = Object.entries(held).filter(([, bytes]) => bytes > 0).map(([what, bytes]) => `${what} ${size(bytes)}`);
+  fill(li, { name, used: sizeOf(memory.used, memory.total), split: split.join(' · ') });
   drawGauge(li.querySelector('.gauge'), memory, `Memory budget of ${name}`);
   attr(put(li, 'free', memory.free < 0 ? `${size(-memory.free)} over` : `${size(memory.free)} free`), 'data-tone', heldOn.has(name) ? 'warn' : null);
 }
