@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 
+from cuzkweb.commands.options import positive
 from cuzkweb.commands.peers import Measure, Prover, ProverFailedError, Task, find_peers, measure, own_prover
 from cuzkweb.commands.refusals import Refused
 
@@ -58,14 +59,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--circuit", action="append", choices=CIRCUITS, help="only this one (may be repeated)"
     )
-    parser.add_argument("--runs", type=int, default=5, metavar="N", help="runs of each prover (default: 5)")
+    parser.add_argument(
+        "--runs", type=positive, default=5, metavar="N", help="runs of each prover (default: 5)"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
 
 
 def run(options: argparse.Namespace) -> int:
     """Measure and print; what is absent is told on standard error."""
-    if options.runs < 1:
-        raise Refused("--runs must be 1 or more")
     peers, absent = find_peers()
     with tempfile.TemporaryDirectory(prefix="cuzkweb-bench-") as scratch:
         circuits, skipped = find_circuits(options, Path(scratch))

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cuzkweb.commands import timing
+from cuzkweb.commands.options import add_threads
 from cuzkweb.commands.refusals import Refused
 
 if TYPE_CHECKING:
@@ -28,9 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--public", type=Path, required=True, metavar="Q", help="where the public signals go (JSON)"
     )
     parser.add_argument("--device", default="host", help="host (the default) or cuda:<ordinal>")
-    parser.add_argument(
-        "--threads", type=int, default=0, metavar="N", help="CPU threads, 0 for all (the default)"
-    )
+    add_threads(parser)
     timing.add_arguments(parser)
     parser.set_defaults(usage_error=parser.error)
 

@@ -7,6 +7,8 @@ EXPECTED = {
     "proving.synthesis.errors": ("InputError", "SynthesisError"),
     "proving.groth16.prover": ("UnsatisfiedWitnessError",),
     "kernels.device": ("DeviceUnavailable",),
+    "cuzkweb.client": ("ApiError",),
+    "httpx": ("TransportError",),
     "kernels.native": ("EngineUnavailable",),
 }
 

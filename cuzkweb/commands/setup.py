@@ -4,6 +4,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from cuzkweb.commands.options import add_threads
+
 WARNING = (
     "WARNING: insecure development key: this machine drew the secrets that can forge proofs for it. "
     "Never use it in production."
@@ -17,9 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--zkey", type=Path, required=True, metavar="K", help="where the proving key goes (.zkey)"
     )
     parser.add_argument("--vkey", type=Path, metavar="V", help="where the verifying key goes (JSON)")
-    parser.add_argument(
-        "--threads", type=int, default=0, metavar="N", help="CPU threads, 0 for all (the default)"
-    )
+    add_threads(parser)
 
 
 def run(options: argparse.Namespace) -> int:

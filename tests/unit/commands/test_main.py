@@ -69,6 +69,8 @@ def test_every_listed_command_has_arguments_and_a_run() -> None:
         ["verify", "--vkey"],
         ["check"],
         ["prove", "--zk", "x"],
+        ["setup", "--r1cs", "r", "--zkey", "k", "--threads", "-1"],
+        ["bench", "--runs", "0"],
     ],
 )
 def test_wrong_usage_exits_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
