@@ -1,4 +1,6 @@
 // Field operations on arrays.
+#include <algorithm>
+
 #include "abi.hpp"
 #include "inverse.hpp"
 
@@ -20,6 +22,28 @@ void for_each(std::size_t n, u64* out, const Compute& compute) {
   for (std::size_t i = 0; i < n; i++) compute(i * F::words).store(out + i * F::words);
 }
 
+// One inversion for each block of elements; zeros are left out.
+template <class F>
+void invert_all(const u64* a, std::size_t n, u64* out) {
+  constexpr std::size_t block = 256;
+  fe<F> products[block];
+  for (std::size_t begin = 0; begin < n; begin += block) {
+    std::size_t count = std::min(block, n - begin);
+    auto element = [&](std::size_t i) { return fe<F>::load(a + (begin + i) * F::words); };
+    fe<F> product = fe<F>::one();
+    for (std::size_t i = 0; i < count; i++) {
+      products[i] = product;
+      if (!element(i).is_zero()) product = product * element(i);
+    }
+    fe<F> inverted = inverse(product);
+    for (std::size_t i = count; i-- > 0;) {
+      fe<F> x = element(i);
+      (x.is_zero() ? x : inverted * products[i]).store(out + (begin + i) * F::words);
+      if (!x.is_zero()) inverted = inverted * x;
+    }
+  }
+}
+
 template <class F>
 void apply(operation op, const u64* a, const u64* b, std::size_t n, u64* out) {
   auto at = [](const u64* words, std::size_t i) { return fe<F>::load(words + i); };
@@ -31,7 +55,7 @@ void apply(operation op, const u64* a, const u64* b, std::size_t n, u64* out) {
     case operation::subtract:
       return for_each<F>(n, out, [&](std::size_t i) { return at(a, i) - at(b, i); });
     case operation::invert:
-      return for_each<F>(n, out, [&](std::size_t i) { return inverse(at(a, i)); });
+      return invert_all<F>(a, n, out);
     case operation::to_montgomery:
       return for_each<F>(n, out, [&](std::size_t i) { return to_montgomery(at(a, i)); });
     case operation::from_montgomery:
