@@ -8,9 +8,9 @@ u32); the first of a signal's sizes is its number of values.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import wasmtime
@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from kernels.curves import Curve
 from proving.synthesis.errors import InputError, InputProblem, SynthesisError, SynthesisErrorKind
+from proving.synthesis.host import Host
 from proving.synthesis.inputs import Inputs
 from proving.synthesis.names import hash_signal
-from proving.synthesis.sandbox import HostFunction, Sandbox
+from proving.synthesis.sandbox import Sandbox
 from proving.synthesis.signals import ELEMENT_BYTES, check_total, curve_of, unknown_signal, wrong_length
 
 FREE, INPUT_COUNT, COMPONENTS, INPUT_MAP = 0, 16, 36, 40
@@ -31,16 +32,6 @@ LONG = 0x80000000
 SHORT_LIMIT = 0x80000000
 MAX_TEXT = 4096
 CHECKED = 1  # let the circuit check its own constraints
-
-# What the circuit tells about each signal and component, met without a crossing into Python.
-SILENCE = """
-(module
-  (func (export "logSetSignal") (param i32 i32))
-  (func (export "logGetSignal") (param i32 i32))
-  (func (export "logStartComponent") (param i32))
-  (func (export "logFinishComponent") (param i32)))
-"""
-SILENCED = ("logSetSignal", "logGetSignal", "logStartComponent", "logFinishComponent")
 
 NO_MEMORY, MISMATCH, ASSERTION = 1, 7, 9
 
@@ -53,15 +44,6 @@ class Signal:
     size: int
 
 
-class GeneratorException(Exception):  # noqa: N818 - the generator's own word
-    """The generator called its error function."""
-
-    def __init__(self, code: int, text: str) -> None:
-        self.code = code
-        self.text = text
-        super().__init__(text)
-
-
 class Circom1:
     """A running circom 1 generator; good for one witness."""
 
@@ -69,31 +51,10 @@ class Circom1:
         self.sandbox = sandbox
         self.log = log
         self.memory = sandbox.new_memory(imported_pages(module))
-        self.circuit = sandbox.instantiate(module, {("env", "memory"): self.memory, **self.imports()})
+        memory = {("env", "memory"): self.memory}
+        self.host = Host(sandbox, "circom1_host", memory)
+        self.circuit = sandbox.instantiate(module, {**memory, **self.host.imports()})
         self.element = 0
-
-    def imports(self) -> dict[tuple[str, str], HostFunction | wasmtime.Func]:
-        """The functions of the host that generators call."""
-        silence = self.sandbox.instantiate(silent_module(self.sandbox.runtime.engine), {})
-        return {
-            ("runtime", "error"): self.raise_exception,
-            ("runtime", "log"): self.note_value,
-            **{("runtime", name): silence.function(name) for name in SILENCED},
-        }
-
-    def raise_exception(self, code: int, text: int, *details: int) -> None:
-        """Called by the generator when it gives up. The values that do not match are left unsaid."""
-        place = {MISMATCH: details[3:4], ASSERTION: details[2:3]}.get(code, ())
-        parts = [self.text(address) for address in (text, *place)]
-        raise GeneratorException(code, " ".join(part.strip() for part in parts if part.strip()))
-
-    def note_value(self, address: int) -> None:
-        """Called with the address of a value that the circuit logs."""
-        words = self.view(address, 8 + ELEMENT_BYTES).view("<u4")
-        if words[1] & LONG:
-            self.log(str(int.from_bytes(words[2:].tobytes(), "little")))
-        else:
-            self.log(str(int(words[:1].view("<i4")[0])))
 
     def view(self, address: int, size: int) -> NDArray[np.uint8]:
         """Bytes of the circuit's memory, uint8."""
@@ -116,16 +77,33 @@ class Circom1:
             raise SynthesisError(SynthesisErrorKind.MODULE, "the circuit's field is not 32 bytes wide")
         prime = self.view(self.circuit.call("getPRawPrime"), ELEMENT_BYTES)
         curve = curve_of(int.from_bytes(prime.tobytes(), "little"))
-        self.guard("init", CHECKED)
+        self.enter("init", CHECKED)
         return curve
 
-    def guard(self, name: str, *arguments: int) -> int:
-        """Call into the generator; its exception becomes an error that holds its own words."""
+    def enter(self, name: str, *arguments: int) -> int:
+        """Call into the generator; what it gives up with becomes an error in its own words."""
         try:
             return self.circuit.call(name, *arguments)
-        except GeneratorException as exception:
-            kind = SynthesisErrorKind.MEMORY if exception.code == NO_MEMORY else SynthesisErrorKind.ASSERTION
-            raise SynthesisError(kind, exception.text or f"error {exception.code}") from exception
+        except wasmtime.Trap:
+            code = self.host.take_exception()
+            if code is None:
+                raise
+            raise self.describe(code) from None
+
+    def describe(self, code: int) -> SynthesisError:
+        """An exception in the circuit's words. The values that do not match are left unsaid."""
+        place = {MISMATCH: "fourth", ASSERTION: "third"}.get(code)
+        texts = [self.text(self.host.number(name)).strip() for name in ("text", place) if name is not None]
+        kind = SynthesisErrorKind.MEMORY if code == NO_MEMORY else SynthesisErrorKind.ASSERTION
+        return SynthesisError(kind, " ".join(filter(None, texts)) or f"error {code}")
+
+    def read_journal(self) -> None:
+        """Pass on the values that the circuit logged."""
+        journal = self.host.take_journal()
+        for start in range(0, len(journal), 8 + ELEMENT_BYTES):
+            head, flags = struct.unpack_from("<iI", journal, start)
+            long = int.from_bytes(journal[start + 8 : start + 8 + ELEMENT_BYTES], "little")
+            self.log(str(long if flags & LONG else head))
 
     def check_inputs(self, inputs: Inputs) -> dict[str, Signal]:
         """Where each signal goes. Raises InputError for unknown, missing and wrongly sized ones."""
@@ -166,7 +144,8 @@ class Circom1:
         """Hand all signals over. The last one makes the circuit compute its witness."""
         for name, signal in self.check_inputs(inputs).items():
             for index, value in enumerate(inputs[name]):
-                self.guard("setSignal", MAIN, MAIN, signal.offset + index, self.put_element(value))
+                self.enter("setSignal", MAIN, MAIN, signal.offset + index, self.put_element(value))
+        self.read_journal()
 
     def put_element(self, value: int) -> int:
         """Lay an element in memory in the circuit's own form; its address."""
@@ -196,9 +175,3 @@ def imported_pages(module: wasmtime.Module) -> int:
         if isinstance(item.type, wasmtime.MemoryType):
             return item.type.limits.min
     raise SynthesisError(SynthesisErrorKind.MODULE, "the witness generator imports no memory")
-
-
-@lru_cache(maxsize=4)
-def silent_module(engine: wasmtime.Engine) -> wasmtime.Module:
-    """The module of silent functions compiled for an engine."""
-    return wasmtime.Module(engine, bytes(wasmtime.wat2wasm(SILENCE)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from proving.synthesis.circom2 import Circom2
+from proving.synthesis.circom2 import Circom2, journal_entries
 from proving.synthesis.errors import InputError, InputProblem
 from proving.synthesis.inputs import Inputs
 from proving.synthesis.names import hash_signal
@@ -21,9 +21,10 @@ TABLE_END = 1 << 20  # well behind the table, which follows the constants of the
 class EarlyCircom2(Circom2):
     """A running generator of circom 2.0; good for one witness."""
 
-    def note_value(self, *_: int) -> None:
-        """Called with the one value of a log line in the shared memory."""
-        self.log(str(self.shared_value()))
+    def read_journal(self) -> None:
+        """Pass on the values that the circuit logs, each a line of its own."""
+        for _, text in journal_entries(self.host.take_journal()):
+            self.log(text)
 
     def check_inputs(self, inputs: Inputs) -> None:
         """Refuse unknown names, signals that run into the next, and missing ones where that shows."""

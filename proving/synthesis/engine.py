@@ -59,6 +59,7 @@ class Runtime:
     def __init__(self) -> None:
         config = wasmtime.Config()
         config.epoch_interruption = True
+        config.wasm_multi_memory = True
         self.engine = wasmtime.Engine(config)
         self.clock = Clock(self.engine)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import wasmtime
@@ -18,7 +18,7 @@ from proving.synthesis.errors import SynthesisError, SynthesisErrorKind
 PAGE_BYTES = 1 << 16
 MAX_TABLE = 1 << 20
 I32 = wasmtime.ValType.i32()
-HostFunction = Callable[..., None]
+Extern: TypeAlias = wasmtime.Memory | wasmtime.Func
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Sandbox:
     def instantiate(
         self,
         module: wasmtime.Module,
-        provided: Mapping[tuple[str, str], HostFunction | wasmtime.Memory | wasmtime.Func],
+        provided: Mapping[tuple[str, str], Extern],
     ) -> Exports:
         """Instantiate a module. Raises SynthesisError when it imports what nobody provides."""
         self.check_memories(module)
@@ -90,27 +90,16 @@ class Sandbox:
                 f"{self.limits.memory_bytes}",
             )
 
-    def link(
-        self,
-        wanted: wasmtime.ImportType,
-        provided: Mapping[tuple[str, str], HostFunction | wasmtime.Memory | wasmtime.Func],
-    ) -> Any:
+    def link(self, wanted: wasmtime.ImportType, provided: Mapping[tuple[str, str], Extern]) -> Extern:
         """What a module imports under a name."""
         offer = provided.get((wanted.module, wanted.name or ""))
-        kind = wanted.type
         if offer is None:
             raise SynthesisError(
                 SynthesisErrorKind.MODULE,
                 f"the witness generator imports {wanted.module}.{wanted.name}, "
                 "which no circom known here needs",
             )
-        if isinstance(offer, (wasmtime.Memory, wasmtime.Func)):
-            return offer
-        if not isinstance(kind, wasmtime.FuncType):
-            raise SynthesisError(
-                SynthesisErrorKind.MODULE, f"the import {wanted.module}.{wanted.name} must be a function"
-            )
-        return wasmtime.Func(self.store, kind, offer)
+        return offer
 
     def new_memory(self, pages: int) -> wasmtime.Memory:
         """A memory that the host gives to a module."""
@@ -168,7 +157,7 @@ class Exports:
     def call(self, name: str, *arguments: int) -> int:
         """Call an exported function; its result as an unsigned 32-bit number, 0 for none.
 
-        Raises what the host functions raise, and wasmtime.Trap.
+        Raises wasmtime.Trap, and SynthesisError for a function of another type.
         """
         function = self.function(name)
         kind = function.type(self.store)
