@@ -9,7 +9,7 @@ from proving.choices import TERMINAL_JOB_STATES
 from proving.models import Job
 
 FIRST_PAUSE = 0.1
-LONGEST_PAUSE = 1.0
+LONGEST_PAUSE = 0.5
 GROWTH = 1.5
 
 

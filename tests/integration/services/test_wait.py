@@ -40,8 +40,8 @@ def test_time_runs_out(job: Job) -> None:
     found = wait_for_end(job, 10, clock=clock, sleep=clock.sleep)
     assert found.state == JobState.QUEUED
     assert clock.now == pytest.approx(10)
-    assert len(clock.sleeps) < 20
-    assert max(clock.sleeps) <= 1
+    assert len(clock.sleeps) < 30
+    assert max(clock.sleeps) <= 0.5
 
 
 @pytest.mark.parametrize("state", [JobState.DONE, JobState.FAILED, JobState.CANCELLED])
@@ -50,7 +50,7 @@ def test_an_end_is_seen_at_once(job: Job, state: JobState) -> None:
     clock.event = (3.0, state)
     found = wait_for_end(job, 60, clock=clock, sleep=clock.sleep)
     assert found.state == state
-    assert clock.now < 4.1
+    assert clock.now < 3.6
 
 
 def test_no_wait_asks_nothing(job: Job) -> None:
