@@ -40,6 +40,7 @@ def locked(home: Path) -> Iterator[None]:
             raise AlreadyUp(f"{home} is in use: a service with process id {other} runs there") from None
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        forget_state(home)
         yield
     finally:
         os.close(descriptor)
@@ -56,12 +57,26 @@ def write_state(home: Path, addresses: Addresses, processes: dict[str, int]) -> 
 
 
 def read_state(home: Path) -> dict[str, Any] | None:
-    """What `write_state` told, or None where nothing runs or ever ran."""
+    """What `write_state` told, or None where nothing runs: a killed supervisor leaves its file behind."""
+    if not _is_held(home):
+        return None
     try:
         found: dict[str, Any] = json.loads((home / "run" / "up.json").read_text())
     except (FileNotFoundError, json.JSONDecodeError):
         return None
     return found
+
+
+def _is_held(home: Path) -> bool:
+    """Whether a supervisor holds the home."""
+    try:
+        with (home / "run" / "up.lock").open("rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False
 
 
 def forget_state(home: Path) -> None:

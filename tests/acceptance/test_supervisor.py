@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.processes import processes_of, wait_for
-from tests.support.stack import Stack, running_stack
+from tests.support.stack import Stack
 
 pytestmark = pytest.mark.acceptance
 
@@ -52,16 +52,6 @@ def test_a_process_that_dies_is_started_again(stack: Stack) -> None:
     ready = stack.home / "run" / "ready" / "finalize"
     wait_for(lambda: ready.read_text() == str(stack.pid("finalize")), "the other finalizer is ready", 60)
     wait_for(lambda: len(processes_of(stack.home)) == len(before), "the dead one's pool is gone")
-
-
-def test_nothing_is_left_when_the_supervisor_itself_is_killed(tmp_path: Path) -> None:
-    home = tmp_path / ("deep" * 30)
-    with running_stack(home, "--no-flower") as doomed:
-        assert len(processes_of(home)) > 5
-
-        doomed.process.kill()
-
-        wait_for(lambda: not processes_of(home), "every process has gone after the supervisor", 15)
 
 
 def test_secrets_are_their_owners_alone(stack: Stack) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cuzkweb.client import CircuitFiles, Client
+from cuzkweb.supervisor.home import read_state
 from tests.support.processes import command_line, processes_of, wait_for
 
 LEASE_SECONDS = 2.0
@@ -27,7 +28,8 @@ class Stack:
 
     def state(self) -> dict[str, Any]:
         """What the supervisor tells of the service, with the process ids as they are now."""
-        found: dict[str, Any] = json.loads((self.home / "run" / "up.json").read_text())
+        found = read_state(self.home)
+        assert found is not None, "no service runs in this home"
         return found
 
     def credentials(self) -> dict[str, str]:
@@ -96,4 +98,5 @@ def running_stack(home: Path, *options: str, **environment: str) -> Iterator[Sta
 def has_started(home: Path, process: subprocess.Popen[bytes], output: Path) -> bool:
     """Whether the service says that it is up. AssertionError with what it printed when it ended instead."""
     assert process.poll() is None, output.read_text()
-    return (home / "run" / "up.json").exists() and (home / "credentials.json").exists()
+    state = read_state(home)
+    return state is not None and state["pid"] == process.pid and (home / "credentials.json").exists()

@@ -41,15 +41,25 @@ def test_a_home_has_one_holder(tmp_path: Path) -> None:
 
 def test_the_state_is_told_and_forgotten(tmp_path: Path) -> None:
     assert read_state(tmp_path) is None
-    (tmp_path / "run").mkdir()
 
-    write_state(tmp_path, Addresses("http://web", "unix:///s"), {"web": 7})
+    with locked(tmp_path):
+        write_state(tmp_path, Addresses("http://web", "unix:///s"), {"web": 7})
 
-    state = read_state(tmp_path)
-    assert state is not None
-    assert (state["web"], state["processes"]) == ("http://web", {"web": 7})
-    forget_state(tmp_path)
+        state = read_state(tmp_path)
+        assert state is not None
+        assert (state["web"], state["processes"]) == ("http://web", {"web": 7})
+        forget_state(tmp_path)
+        assert read_state(tmp_path) is None
+
+
+def test_what_a_killed_supervisor_told_is_not_believed(tmp_path: Path) -> None:
+    with locked(tmp_path):
+        write_state(tmp_path, Addresses("http://web", "unix:///s"), {})
+    assert (tmp_path / "run" / "up.json").exists()
+
     assert read_state(tmp_path) is None
+    with locked(tmp_path):
+        assert read_state(tmp_path) is None
 
 
 def test_a_child_that_dies_waits_longer_each_time(tmp_path: Path) -> None:
