@@ -61,16 +61,18 @@ def _start(home: Path, plan: Plan, supervisor: Supervisor, listener: socket.sock
         "CUZKWEB_SYNTHESIS_SLOTS": str(plan.synthesis_slots),
     }
     web_port: int = listener.getsockname()[1]
-    programs = [
+    addresses = Addresses(f"http://{LOOPBACK}:{web_port}", common["REDIS_URL"])
+    programs = []
+    if plan.flower:
+        port, login = free_port(FLOWER_PORT), f"cuzkweb:{secrets.token_urlsafe(12)}"
+        addresses = replace(addresses, flower=f"http://{LOOPBACK}:{port}/flower/", flower_login=login)
+        common["CUZKWEB_FLOWER_URL"] = f"{addresses.flower}"
+        programs.append(plans.flower(port, login, common))
+    programs += [
         plans.web(web_port, listener.fileno(), common),
         *plans.workers(home, plan, common),
         plans.periodic(home, common),
     ]
-    addresses = Addresses(f"http://{LOOPBACK}:{web_port}", common["REDIS_URL"])
-    if plan.flower:
-        port, login = free_port(FLOWER_PORT), f"cuzkweb:{secrets.token_urlsafe(12)}"
-        programs.append(plans.flower(port, login, common))
-        addresses = replace(addresses, flower=f"http://{LOOPBACK}:{port}/flower/", flower_login=login)
     supervisor.start(programs)
     supervisor.changed = lambda: house.write_state(home, addresses, supervisor.pids())
     supervisor.changed()

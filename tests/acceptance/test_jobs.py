@@ -102,6 +102,8 @@ def test_flower_shows_the_tasks_with_their_ids_to_who_may_see_them(
     assert all(args.startswith(f"('{job.id}',") for _, args, _ in rows)
     for path in ("", "workers", "tasks", "api/tasks"):
         assert httpx.get(f"{address}{path}", timeout=10).status_code == 401, path
+    stranger = httpx.get(f"{stack.state()['web']}/flower/", timeout=10)
+    assert (stranger.status_code, stranger.headers["location"]) == (302, "/admin/login/?next=/flower/")
     stopping = httpx.post(f"{address}api/worker/shutdown/gpu0", auth=login, timeout=10)
     assert stopping.status_code == 403
 
