@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -180,16 +181,22 @@ class Page:
     def wait(self, condition: str, seconds: float = 20) -> Any:
         """The first truthy value of a JavaScript expression; raises when none comes in time."""
         despair = json.dumps(f"waited in vain for {condition}")
-        return self.evaluate(f"""new Promise((resolve, reject) => {{
-            const until = Date.now() + {seconds * 1000};
+        until = time.time() + seconds
+        look = f"""new Promise((resolve, reject) => {{
             const look = () => {{
-                const value = {condition};
+                const value = document.body && ({condition});
                 if (value) resolve(value);
-                else if (Date.now() > until) reject(new Error({despair}));
+                else if (Date.now() > {until * 1000}) reject(new Error({despair}));
                 else setTimeout(look, 40);
             }};
             look();
-        }})""")
+        }})"""
+        while True:
+            try:
+                return self.evaluate(look)
+            except DevToolsError as error:
+                if "navigated" not in str(error) or time.time() > until:
+                    raise
 
     def text(self, selector: str) -> str:
         return self.evaluate(f"document.querySelector({json.dumps(selector)}).innerText")

@@ -148,6 +148,7 @@ class Afternoon:
         c.past.append(
             {
                 "attempt": 1,
+                "outcome": "lost",
                 "worker": device,
                 "error": c.work.loses[c.index],
                 "synth_started_at": c.synth_started,

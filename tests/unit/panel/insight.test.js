@@ -74,20 +74,20 @@ test('failures come first and carry their reason; a retried partition names its 
   assert.deepEqual(attention(doc).map(i => [i.id, i.title, i.text]), [
     ['j', 'P1 failed', 'assertion 4 of main'],
     ['held', 'Held back', 'needs 2.0 GiB; a has 1.0 GiB free'],
-    ['j', 'P0 on attempt 2', 'lease ran out'],
+    ['j', 'P0 on attempt 2', 'Attempt 1 did not end: lease ran out'],
   ]);
   assert.match(say(doc), /1 partition failed, 1 job held back\.$/);
 });
 
 test('a job that failed as a whole, and an attempt that was handed back, say why', () => {
-  const history = [{ attempt: 1, outcome: 'released', ended_at: T0 + 9 }];
+  const history = [{ attempt: 1, outcome: 'released', error: 'released', worker: 'gpu0@a', ended_at: T0 + 9 }];
   const doc = read([
     job('late', [partition(0, 'cancelled')], { state: 'failed', error: 'the deadline has passed' }),
     job('j', [partition(0, 'synth_done', {}, { attempt: 2, history })], { state: 'running', error: null }),
   ], [worker(0)]);
   assert.deepEqual(attention(doc).map(i => [i.title, i.text]), [
     ['Job failed', 'the deadline has passed'],
-    ['P0 on attempt 2', 'The attempt before was handed back.'],
+    ['P0 on attempt 2', 'Attempt 1 on gpu0@a was handed back'],
   ]);
 });
 

@@ -96,7 +96,8 @@ export function bar(g, phase, x0, x1, y, height) {
 }
 
 export function cross(g, x, y, reach = 3) {
-  const path = new Path2D(`M${x - reach} ${y - reach}l${2 * reach} ${2 * reach}m0 ${-2 * reach}l${-2 * reach} ${2 * reach}`);
+  const side = 2 * reach;
+  const path = new Path2D(`M${x - reach} ${y - reach}l${side} ${side}m0 ${-side}l${-side} ${side}`);
   g.lineCap = 'round';
   for (const [style, width] of [[palette.surface, 4.5], [palette.failed, 2]]) {
     g.strokeStyle = style;

@@ -64,7 +64,8 @@ export class Feed {
       if (response.status === 304) return this.#confirm();
       if (!response.ok) return this.#fail(await refusal(response));
     } catch (error) {
-      return this.#fail({ signedOut: false, text: `The status endpoint ${SILENT[error.name] ?? 'cannot be reached'}.` });
+      const what = SILENT[error.name] ?? 'cannot be reached';
+      return this.#fail({ signedOut: false, text: `The status endpoint ${what}.` });
     }
     try {
       this.#take(await response.json(), response.headers.get('ETag'));

@@ -52,7 +52,9 @@ export function bottleneck(doc, at) {
   return starving && (n('synthesizing') || n('pending')) ? 'synthesizing' : null;
 }
 
-const devices = (n, what) => ({ 1: `The device is ${what}.`, 2: `Both devices ${what}.` })[n] ?? `All ${n} devices ${what}.`;
+function devices(n, what) {
+  return { 1: `The device is ${what}.`, 2: `Both devices ${what}.` }[n] ?? `All ${n} devices ${what}.`;
+}
 
 function devicesSentence(doc, at) {
   const all = doc.workers.length;
@@ -113,16 +115,21 @@ export function verdict(doc, at) {
 }
 
 function heldText({ resource, host, needs_bytes: needs, free_bytes: free }) {
-  const what = needs == null ? `waits for ${String(resource ?? 'memory').replaceAll('_', ' ')}` : `needs ${size(needs)}`;
+  const scarce = String(resource ?? 'memory').replaceAll('_', ' ');
+  const what = needs == null ? `waits for ${scarce}` : `needs ${size(needs)}`;
   const where = host ?? 'the budget';
   return free == null ? `${what} on ${where}` : `${what}; ${where} has ${size(Math.max(0, free))} free`;
 }
 
-const EARLIER = {
-  lost: 'The attempt before was lost.',
-  released: 'The attempt before was handed back.',
-  failed: 'The attempt before failed.',
-};
+const OUTCOMES = { lost: 'was lost', released: 'was handed back', failed: 'failed' };
+
+/** What became of an earlier attempt, with the reason where the document gives one. */
+export function attemptStory({ attempt, worker, outcome, error }) {
+  const ended = OUTCOMES[outcome] ?? 'did not end';
+  const where = worker == null ? '' : ` on ${worker}`;
+  const reason = error == null || error === outcome ? '' : `: ${error}`;
+  return `Attempt ${attempt ?? 'before'}${where} ${ended}${reason}`;
+}
 
 function partitionTroubles(job, p) {
   const item = { id: job.id, key: `${job.id} ${p.index}` };
@@ -132,7 +139,7 @@ function partitionTroubles(job, p) {
   }
   if (!(p.attempt > 1) || p.state === 'done' || p.state === 'cancelled') return [];
   const earlier = p.past.at(-1);
-  const text = earlier?.error ?? EARLIER[earlier?.outcome] ?? 'An earlier attempt did not end.';
+  const text = earlier ? attemptStory(earlier) : 'An earlier attempt did not end';
   return [{ ...item, tone: 'warn', icon: 'retry', title: `P${p.index} on attempt ${p.attempt}`, text }];
 }
 
@@ -149,7 +156,8 @@ function jobTroubles(job) {
 function silence(worker) {
   if (!(worker.lastSeenMs > SILENCE_MS)) return [];
   const text = `It was last heard ${duration(worker.lastSeenMs)} before this snapshot.`;
-  return [{ id: worker.name, key: `silent ${worker.name}`, tone: 'warn', icon: 'silent', title: 'Silent worker', text }];
+  const key = `silent ${worker.name}`;
+  return [{ id: worker.name, key, tone: 'warn', icon: 'silent', title: 'Silent worker', text }];
 }
 
 /** Failures first, then what is late or held; each with the reason as the server gave it. */
@@ -174,12 +182,14 @@ export function contradictions(doc) {
     const job = jobs.get(w.job);
     const p = job?.partitions.find(partition => partition.index === w.index);
     claimed.add(`${w.job} ${w.index}`);
-    if (p && p.state !== 'gpu') found.push(`${w.name} is proving P${w.index} of ${w.job}, which stands as ${(NAMES[p.state] ?? p.state).toLowerCase()}`);
-    if (job && !job.summarized && !p) found.push(`${w.name} is proving P${w.index} of ${w.job}, which has no such partition`);
+    if (!job || job.summarized || p?.state === 'gpu') continue;
+    const stands = p ? `stands as ${(NAMES[p.state] ?? p.state).toLowerCase()}` : 'does not exist';
+    found.push(`${w.name} is proving P${w.index} of ${w.job}, which ${stands}`);
   }
   for (const job of doc.jobs) {
     for (const p of job.partitions) {
-      if (p.state === 'gpu' && !claimed.has(`${job.id} ${p.index}`)) found.push(`P${p.index} of ${job.id} is on a device, but no device is proving it`);
+      if (p.state !== 'gpu' || claimed.has(`${job.id} ${p.index}`)) continue;
+      found.push(`P${p.index} of ${job.id} is on a device, but no device is proving it`);
     }
   }
   return found;

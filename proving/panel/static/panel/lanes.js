@@ -101,6 +101,8 @@ export function flow(g, job, axis, y, height, width, at) {
   }
 }
 
+const CELL_STRENGTH = { done: 0.5, pending: 0.6 };
+
 /** The dense grid of a wide job: how its cells lie. */
 export function gridOf(count, width, open) {
   const pitch = open ? 20 : 11;
@@ -116,7 +118,7 @@ export function cells(g, job, y, width, open, highlight) {
     const top = y + Math.floor(i / columns) * pitch;
     const share = SHARE[p.state] ?? 1;
     const filled = Math.round(side * share);
-    g.globalAlpha = highlight && highlight !== p.state ? 0.2 : p.state === 'done' ? 0.5 : p.state === 'pending' ? 0.6 : 1;
+    g.globalAlpha = highlight && highlight !== p.state ? 0.2 : (CELL_STRENGTH[p.state] ?? 1);
     g.strokeStyle = palette[p.state];
     g.fillStyle = hatches[p.state] ?? palette[p.state];
     g.lineWidth = 1;
@@ -168,7 +170,9 @@ export function deviceLane(g, worker, axis, height, at, readAt) {
   if (known == null) return;
   let free = Math.max(axis.start, known);
   const gap = until => {
-    if (axis.x(until) - axis.x(free) > 56) text(g, `idle ${duration(until - free)}`, (axis.x(until) + axis.x(free)) / 2, middle, palette.muted, 'center');
+    const [left, right] = [axis.x(free), axis.x(until)];
+    const words = `idle ${duration(until - free)}`;
+    if (right - left > 56) text(g, words, (left + right) / 2, middle, palette.muted, 'center');
   };
   block(g, palette['line-soft'], axis.x(free), y, Math.max(0, axis.x(at) - axis.x(free)), tall);
   for (const s of history.filter(span => span.to > axis.start)) {

@@ -28,6 +28,8 @@ export function time(value) {
 
 const number = value => (Number.isFinite(value) ? value : null);
 const seconds = value => (Number.isFinite(value) ? value * 1000 : null);
+const ago = (secs, at) => (Number.isFinite(secs) && at != null ? at - secs * 1000 : null);
+const isOver = partition => isTerminal(partition.state);
 const list = value => (Array.isArray(value) ? value : []);
 const total = counts => Object.values(counts ?? {}).reduce((sum, n) => sum + n, 0);
 
@@ -79,7 +81,7 @@ function readJob(raw, at) {
     label: raw.label ?? '',
     priority: PRIORITIES[raw.priority] ?? raw.priority ?? null,
     circuit: raw.circuit_id ?? null,
-    submitted: time(raw.submitted_at) ?? (Number.isFinite(raw.started_secs_ago) ? at - raw.started_secs_ago * 1000 : null),
+    submitted: time(raw.submitted_at) ?? ago(raw.started_secs_ago, at),
     due: time(raw.deadline),
     eta: time(raw.eta_at),
     waitingFor: raw.waiting_for ?? null,
@@ -88,7 +90,7 @@ function readJob(raw, at) {
     counts,
     partitions,
     summarized,
-    ended: raw.state == null ? partitions.length > 0 && partitions.every(p => isTerminal(p.state)) : isTerminal(raw.state),
+    ended: raw.state == null ? partitions.length > 0 && partitions.every(isOver) : isTerminal(raw.state),
   };
 }
 

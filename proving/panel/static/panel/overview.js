@@ -18,10 +18,12 @@ function banner(feed, moment) {
   const seen = clock(moment.at);
   const kept = `You see the state at ${seen}; nothing after it is guessed. Trying again.`;
   if (moment.state !== 'live') {
-    return { tone: moment.state, title: feed.fault?.text ?? `No new snapshot since ${seen}.`, text: kept, signIn: feed.fault?.signedOut };
+    const title = feed.fault?.text ?? `No new snapshot since ${seen}.`;
+    return { tone: moment.state, title, text: kept, signIn: feed.fault?.signedOut };
   }
   if (!feed.doc.consistent) {
-    return { tone: 'stale', title: 'The snapshot was taken while things moved.', text: 'Counts may be one step apart.' };
+    const text = 'Workers, partitions and tallies in it do not tell the same story.';
+    return { tone: 'lost', title: 'The service calls this snapshot inconsistent.', text };
   }
   if (feed.contradictions.length) {
     const [first, ...others] = feed.contradictions;
@@ -83,8 +85,10 @@ function tileNote(doc, phase, at) {
       return `${busyWorkers(doc)} of ${doc.workers.length} busy`;
     case 'done': {
       const { failed, cancelled } = doc.phases;
-      const ends = [failed.count && `${count(failed.count)} failed`, cancelled.count && `${count(cancelled.count)} cancelled`];
-      return [`of ${count(doc.partitionCount)}`, ...ends.filter(Boolean)].join(', ');
+      const notes = [`of ${count(doc.partitionCount)}`];
+      if (failed.count) notes.push(`${count(failed.count)} failed`);
+      if (cancelled.count) notes.push(`${count(cancelled.count)} cancelled`);
+      return notes.join(', ');
     }
     default:
       return oldest(doc, phase, at);
@@ -97,7 +101,8 @@ export function drawPhases(doc, { at }) {
     const n = doc.phases[phase].count;
     const button = li.firstElementChild;
     icon(li, phase);
-    fill(li, { name: NAMES[phase], tag: limit === phase ? 'bottleneck' : '', count: count(n), sub: tileNote(doc, phase, at) || 'none' });
+    const tag = limit === phase ? 'bottleneck' : '';
+    fill(li, { name: NAMES[phase], tag, count: count(n), sub: tileNote(doc, phase, at) || 'none' });
     attr(button, 'aria-pressed', String(choices.phase === phase));
     attr(button, 'data-zero', n ? null : '');
   });
@@ -122,15 +127,22 @@ function drawGauge(node, memory, label) {
     i.style.width = `${(o.bytes / total) * 100}%`;
     attr(i, 'data-kind', o.kind);
     attr(i, 'data-soft', o.evictable ? '' : null);
-    attr(i, 'title', [o.owner, o.kind.replaceAll('_', ' '), size(o.bytes) + (o.evictable ? ', evictable' : '')].filter(Boolean).join(' · '));
+    const bytes = size(o.bytes) + (o.evictable ? ', evictable' : '');
+    attr(i, 'title', [o.owner, o.kind.replaceAll('_', ' '), bytes].filter(Boolean).join(' · '));
   });
   const facts = { label, valuemin: 0, valuemax: total, valuenow: used, valuetext: sizeOf(used, total) };
   for (const [name, value] of Object.entries(facts)) attr(node, `aria-${name}`, value);
 }
 
+/** The last minutes, or all of them where the service is younger. */
+function recentSpan(doc, at) {
+  const age = doc.uptimeMs > 0 ? doc.uptimeMs + (at - doc.at) : RECENT_MS;
+  return Math.max(1000, Math.min(RECENT_MS, age));
+}
+
 function busyShare(history, from, at) {
-  const busy = history.reduce((sum, s) => sum + Math.max(0, Math.min(s.to ?? at, at) - Math.max(s.from ?? at, from)), 0);
-  return Math.min(1, busy / (at - from));
+  const inside = s => Math.max(0, Math.min(s.to ?? at, at) - Math.max(s.from ?? at, from));
+  return Math.min(1, history.reduce((sum, s) => sum + inside(s), 0) / (at - from));
 }
 
 function idleWords(worker, at) {
@@ -140,7 +152,7 @@ function idleWords(worker, at) {
 
 function drawDevice(li, worker, doc, at) {
   const { proving, memory } = worker;
-  const from = at - RECENT_MS;
+  const from = at - recentSpan(doc, at);
   const history = spans(worker, at, doc.at);
   icon(li, proving ? 'gpu' : 'pending');
   const where = [worker.host, worker.model].filter(Boolean).join(' · ');
@@ -155,7 +167,8 @@ function drawDevice(li, worker, doc, at) {
   show(li.querySelector('.memory'), memory !== null);
   if (memory) {
     drawGauge(li.querySelector('.gauge'), memory, `Memory of ${worker.name}`);
-    attr(put(li, 'mem', sizeOf(memory.used, memory.total)), 'title', worker.keys.length ? `resident keys: ${worker.keys.join(', ')}` : null);
+    const keys = worker.keys.length ? `resident keys: ${worker.keys.join(', ')}` : null;
+    attr(put(li, 'mem', sizeOf(memory.used, memory.total)), 'title', keys);
   }
   const canvas = li.querySelector('canvas');
   show(canvas, worker.spans !== null);
@@ -164,7 +177,8 @@ function drawDevice(li, worker, doc, at) {
 
 export function drawDevices(doc, { at }) {
   const box = $('#devices-box');
-  put(box, 'span', doc.workers.some(w => w.spans) ? 'last 5 min' : '');
+  const told = doc.workers.some(w => w.spans);
+  put(box, 'span', !told ? '' : recentSpan(doc, at) < RECENT_MS ? 'since the start' : 'last 5 min');
   show(field(box, 'none'), doc.workers.length === 0);
   keyed($('#devices'), doc.workers, w => w.name, '#t-device', (li, worker) => drawDevice(li, worker, doc, at));
 }
@@ -190,12 +204,13 @@ export function drawHelpers(doc) {
 const KEY_KINDS = new Set(['srs', 'pce', 'key']);
 
 function drawHost(li, { name, memory }, heldOn) {
-  const sum = kind => memory.occupants.filter(o => KEY_KINDS.has(o.kind) === (kind === 'keys')).reduce((n, o) => n + o.bytes, 0);
-  const held = { partitions: sum('work'), keys: sum('keys') };
+  const held = { partitions: 0, keys: 0 };
+  for (const o of memory.occupants) held[KEY_KINDS.has(o.kind) ? 'keys' : 'partitions'] += o.bytes;
   const split = Object.entries(held).filter(([, bytes]) => bytes > 0).map(([what, bytes]) => `${what} ${size(bytes)}`);
   fill(li, { name, used: sizeOf(memory.used, memory.total), split: split.join(' · ') });
   drawGauge(li.querySelector('.gauge'), memory, `Memory budget of ${name}`);
-  attr(put(li, 'free', memory.free < 0 ? `${size(-memory.free)} over` : `${size(memory.free)} free`), 'data-tone', heldOn.has(name) ? 'warn' : null);
+  const free = memory.free < 0 ? `${size(-memory.free)} over` : `${size(memory.free)} free`;
+  attr(put(li, 'free', free), 'data-tone', heldOn.has(name) ? 'warn' : null);
 }
 
 export function drawMemory(doc, { at }) {

@@ -1,6 +1,7 @@
 // Pointing, keys, copying: how the page is read closely.
 
 import { NAMES, PHASES } from './model.js';
+import { attemptStory } from './insight.js';
 import { $, attr, field, fill, icon, keyed, show } from './dom.js';
 import { choices } from './choices.js';
 import { keyOf, partitionAt, phaseLengths, rowOf } from './rows.js';
@@ -48,7 +49,7 @@ function showTip(job, p, x, y) {
   fill(tip, {
     title: `P${p.index} · ${NAMES[p.state] ?? p.state}${attemptWords(p)}`,
     who: [job.id, p.worker].filter(Boolean).join(' · '),
-    why: p.error ?? (earlier?.error ? `Attempt ${earlier.attempt ?? 'before'}: ${earlier.error}` : ''),
+    why: p.error ?? (earlier ? attemptStory(earlier) : ''),
   });
   attr(field(tip, 'why'), 'data-tone', p.error ? 'bad' : null);
   show(tip, true);
@@ -93,7 +94,8 @@ function chooseNext(name) {
 }
 
 function moveFocus(delta) {
-  const stops = [...document.querySelectorAll('.row')].map(row => row.querySelector(row.dataset.kind ? '.plot' : '.toggle'));
+  const stopOf = row => row.querySelector(row.dataset.kind ? '.plot' : '.toggle');
+  const stops = [...document.querySelectorAll('.row')].map(stopOf);
   const here = stops.findIndex(stop => stop.closest('.row').contains(document.activeElement));
   stops[Math.max(0, Math.min(here + delta, stops.length - 1))]?.focus();
 }

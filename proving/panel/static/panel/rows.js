@@ -92,7 +92,10 @@ const idRoom = tally => Math.floor((headPixels - HEAD_FIXED - tally.length * TAL
 /** What stands at the right edge of a job: how it ended or will end, as far as the document says. */
 function outlook(job, { now, at, state }) {
   if (job.counts.failed) return { words: `${job.counts.failed} failed`, tone: 'bad' };
-  if (job.ended) return { words: job.state ?? (job.counts.cancelled ? 'cancelled' : 'done'), tone: job.state === 'failed' ? 'bad' : null };
+  if (job.ended) {
+    const words = job.state ?? (job.counts.cancelled ? 'cancelled' : 'done');
+    return { words, tone: words === 'failed' ? 'bad' : null };
+  }
   if (job.state === 'cancelling') return { words: 'cancelling', tone: null };
   if (job.waitingFor) return { words: 'held', tone: 'warn' };
   const late = job.due != null && (at > job.due || job.eta > job.due);
@@ -146,7 +149,8 @@ function drawPlot(canvas, row, { now, at, state }) {
       lane(box.g, p, axis, row.firstLane + i * row.pitch + inset, tall, at, choices.phase);
     });
   }
-  if (state === 'live' && !job.ended) forecast(box.g, job, axis, at, box.width, row.wide || row.detail ? 26 : row.plot / 2);
+  const middle = row.wide || row.detail ? 26 : row.plot / 2;
+  if (state === 'live' && !job.ended) forecast(box.g, job, axis, at, box.width, middle);
 }
 
 function drawDevice(li, row, doc, { now, at, state }) {
@@ -159,7 +163,8 @@ function drawDevice(li, row, doc, { now, at, state }) {
   const busy = worker.proving && worker.busyMs != null ? duration(at - doc.at + worker.busyMs) : '';
   fill(li, { count: worker.device, prio: '', meta: work, eta: busy });
   attr(field(li, 'meta'), 'title', worker.job);
-  attr(plot, 'aria-label', `${worker.name}, ${worker.device}: ${worker.proving ? `proving P${worker.index} of ${worker.job}` : 'idle'}`);
+  const doing = worker.proving ? `proving P${worker.index} of ${worker.job}` : 'idle';
+  attr(plot, 'aria-label', `${worker.name}, ${worker.device}: ${doing}`);
   ground(box, axis, now, at, state);
   deviceLane(box.g, worker, axis, row.plot, at, doc.at);
 }

@@ -9,7 +9,6 @@ const pad = n => String(n).padStart(2, '0');
 
 export const count = n => n.toLocaleString('en');
 export const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
-export const sentence = text => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** 0.8 s, 12 s, 1:04, 2 h 05, 3 d 4 h. */
 export function duration(ms) {
