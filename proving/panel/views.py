@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from ipaddress import ip_address
 
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
@@ -12,6 +11,8 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_safe
+
+from proving.services.access import open_to
 
 # the page carries no inline script or style, so that its policy needs no exception for any
 POLICY = "; ".join(
@@ -26,7 +27,6 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     ]
 )
-FORWARDING_HEADERS = ("HTTP_FORWARDED", "HTTP_X_FORWARDED_FOR", "HTTP_X_REAL_IP")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +38,9 @@ class Link:
     current: bool = False
 
 
-def from_loopback(request: HttpRequest) -> bool:
-    """Whether the request comes from this machine itself. What a proxy forwards comes from somewhere else."""
-    if any(header in request.META for header in FORWARDING_HEADERS):
-        return False
-    try:
-        return ip_address(request.META.get("REMOTE_ADDR", "")).is_loopback
-    except ValueError:
-        return False
-
-
 def may_look(request: HttpRequest) -> bool:
     """Staff may, and on this machine anybody where the settings open the status there."""
-    if request.user.is_active and request.user.is_staff:
-        return True
-    return bool(settings.CUZKWEB_STATUS_OPEN_ON_LOOPBACK) and from_loopback(request)
+    return (request.user.is_active and request.user.is_staff) or open_to(request)
 
 
 def navigation() -> list[Link]:
