@@ -84,10 +84,4 @@ arena_lease::~arena_lease() {
   }
 }
 
-void release_idle_arenas() {
-  idle_arenas& arenas = idle();
-  std::lock_guard lock(arenas.guard);
-  arenas.list.clear();
-}
-
 }  // namespace cuzk::avx2

@@ -67,7 +67,4 @@ class arena_lease {
   arena& operator*() const { return *arena_; }
 };
 
-// Frees the idle arenas.
-void release_idle_arenas();
-
 }  // namespace cuzk::avx2

@@ -3,8 +3,8 @@
 
 namespace cuzk::avx2 {
 
-std::unique_ptr<bases> load_bls12_381(group_id group, const std::uint8_t* points, std::size_t n,
-                                      int threads) {
+std::unique_ptr<window_bases> load_bls12_381(group_id group, const std::uint8_t* points, std::size_t n,
+                                             int threads) {
   if (group == group_id::g1)
     return std::make_unique<packed_bases<coordinates_of<bls12_381, 1>::type>>(points, n, threads);
   return std::make_unique<packed_bases<coordinates_of<bls12_381, 2>::type>>(points, n, threads);

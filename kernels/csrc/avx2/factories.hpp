@@ -7,8 +7,15 @@
 
 namespace cuzk::avx2 {
 
-std::unique_ptr<bases> load_bn254(group_id, const std::uint8_t* points, std::size_t n, int threads);
-std::unique_ptr<bases> load_bls12_381(group_id, const std::uint8_t* points, std::size_t n, int threads);
+// Points of this engine. The window (2 to 16 bits a digit) can be given, which only tests do.
+struct window_bases : bases {
+  virtual void multiply_with_window(const u64* scalars, std::size_t n, u64* out, int window,
+                                    int threads) const = 0;
+};
+
+std::unique_ptr<window_bases> load_bn254(group_id, const std::uint8_t* points, std::size_t n, int threads);
+std::unique_ptr<window_bases> load_bls12_381(group_id, const std::uint8_t* points, std::size_t n,
+                                             int threads);
 
 // The smallest transforms of this engine.
 int least_log_n();

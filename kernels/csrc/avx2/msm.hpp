@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "buckets.hpp"
-#include "engine.hpp"
+#include "factories.hpp"
 #include "recoding.hpp"
 #include "threads.hpp"
 
@@ -170,7 +170,7 @@ class bucket_method {
 
 // Points of one group, packed for the vectors.
 template <class C>
-class packed_bases final : public bases {
+class packed_bases final : public window_bases {
   using F = typename C::field;
   using scalar_sum = xyzz<typename C::scalar>;
   static constexpr int PW = point_words<C>;
@@ -188,8 +188,8 @@ class packed_bases final : public bases {
   std::size_t bytes() const override { return size_ * point_bytes<C> + size_ / 8; }
   std::size_t size() const override { return size_; }
   void multiply(const std::uint64_t* scalars, std::size_t n, std::uint64_t* out, int threads) const override;
-  // The same with a given window, however few the points.
-  void multiply_with_window(const u64* scalars, std::size_t n, u64* out, int window, int threads) const;
+  void multiply_with_window(const u64* scalars, std::size_t n, u64* out, int window,
+                            int threads) const override;
 
  private:
   static void convert(const std::uint8_t* in, std::size_t count, u64* out);
