@@ -1,0 +1,1 @@
+"""The arithmetic of two pairing-friendly curves: fields, points, MSM, NTT and pairings, on a device."""

@@ -20,8 +20,8 @@ struct record {
   }
 };
 
-std::size_t find_bad_record(const std::uint8_t* records, std::size_t count, std::size_t wires, std::size_t domain,
-                            int threads) {
+std::size_t find_bad_record(const std::uint8_t* records, std::size_t count, std::size_t wires,
+                            std::size_t domain, int threads) {
   std::atomic<std::size_t> first{count};
   parallel_ranges(threads, count, 1 << 14, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; i++) {
@@ -39,8 +39,8 @@ std::size_t find_bad_record(const std::uint8_t* records, std::size_t count, std:
 // Each thread goes over all records and keeps those of its own rows: no two threads write one row, and the
 // order of additions does not depend on the threads.
 template <class F>
-void evaluate_rows(const std::uint8_t* records, std::size_t count, const u64* witness, fe<F>* const (&sums)[2],
-                   std::size_t first_row, std::size_t end_row) {
+void evaluate_rows(const std::uint8_t* records, std::size_t count, const u64* witness,
+                   fe<F>* const (&sums)[2], std::size_t first_row, std::size_t end_row) {
   for (std::size_t i = 0; i < count; i++) {
     const std::uint8_t* bytes = records + i * record::size;
     record r(bytes);
@@ -62,9 +62,9 @@ using namespace cuzk;
 // records: count x 44 bytes, unaligned; witness: wires x 4 plain words; a, b: domain x 4 words, Montgomery.
 // bad_record: the least index of a record that points outside of the matrices, or count; a and b are written
 // only when there is none.
-CUZK_EXPORT int cuzk_constraints_evaluate(int curve, const std::uint8_t* records, std::size_t count, const u64* witness,
-                                          std::size_t wires, std::size_t domain, u64* a, u64* b, int threads,
-                                          std::size_t* bad_record) {
+CUZK_EXPORT int cuzk_constraints_evaluate(int curve, const std::uint8_t* records, std::size_t count,
+                                          const u64* witness, std::size_t wires, std::size_t domain, u64* a,
+                                          u64* b, int threads, std::size_t* bad_record) {
   return guarded([&] {
     with_curve(curve_id{curve}, [&]<class C>() {
       using F = typename C::fr;

@@ -128,15 +128,6 @@ CUZK_HD constexpr xyzz<E> multiply(const affine<E>& p, const u64* scalar, int wo
   }
   return r;
 }
-template <class E>
-CUZK_HD constexpr xyzz<E> multiply(const xyzz<E>& p, const u64* scalar, int words) {
-  xyzz<E> r = xyzz<E>::infinity();
-  for (int i = 64 * words - 1; i >= 0; i--) {
-    r = double_point(r);
-    if (scalar[i / 64] >> (i % 64) & 1) r = add(r, p);
-  }
-  return r;
-}
 
 // The coordinate field and the constants of a group, `G` = 1 or 2.
 template <class C, int G>

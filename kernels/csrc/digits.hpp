@@ -11,9 +11,9 @@ constexpr int scalar_words = 4;
 constexpr int recoded_words = scalar_words + 1;
 
 struct recoding {
-  int width;                   // c, 1 to 24
-  int windows;                 // enough for every scalar below 2^bits
-  u64 offset[recoded_words];   // sum of 2^(c-1) 2^(c k)
+  int width;                  // c, 1 to 24
+  int windows;                // enough for every scalar below 2^bits
+  u64 offset[recoded_words];  // sum of 2^(c-1) 2^(c k)
 
   CUZK_HD recoding(int bits, int c) : width(c), windows(bits / c + 1), offset{} {
     for (int k = 0; k < windows; k++) {

@@ -20,7 +20,8 @@ struct bases {
   virtual std::size_t bytes() const = 0;
   virtual std::size_t size() const = 0;
   // sum of scalars[i] points[i]; scalars: n x 4 plain words, n <= size(); out: affine, Montgomery.
-  virtual void multiply(const std::uint64_t* scalars, std::size_t n, std::uint64_t* out, int threads) const = 0;
+  virtual void multiply(const std::uint64_t* scalars, std::size_t n, std::uint64_t* out,
+                        int threads) const = 0;
 };
 
 struct engine {

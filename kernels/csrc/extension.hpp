@@ -158,7 +158,8 @@ template <class C>
 CUZK_HD constexpr fe12<C> frobenius(const fe12<C>& a) {
   using E = fe2<typename C::fq>;
   auto map = [](const E& coefficient, int i) { return conjugate(coefficient) * E::load(C::frobenius[i]); };
-  return {{conjugate(a.c0.c0), map(a.c0.c1, 2), map(a.c0.c2, 4)}, {map(a.c1.c0, 1), map(a.c1.c1, 3), map(a.c1.c2, 5)}};
+  return {{conjugate(a.c0.c0), map(a.c0.c1, 2), map(a.c0.c2, 4)},
+          {map(a.c1.c0, 1), map(a.c1.c1, 3), map(a.c1.c2, 5)}};
 }
 
 // a^2 for a of the cyclotomic subgroup (a^(q^4 - q^2 + 1) = 1).

@@ -7,13 +7,22 @@
 namespace cuzk {
 namespace {
 
-enum class operation : int { multiply = 0, add = 1, subtract = 2, invert = 3, to_montgomery = 4, from_montgomery = 5 };
+enum class operation : int {
+  multiply = 0,
+  add = 1,
+  subtract = 2,
+  invert = 3,
+  to_montgomery = 4,
+  from_montgomery = 5
+};
 
 template <class Work>
 void with_field(curve_id curve, bool scalar_field, Work&& work) {
   with_curve(curve, [&]<class C>() {
-    if (scalar_field) work.template operator()<typename C::fr>();
-    else work.template operator()<typename C::fq>();
+    if (scalar_field)
+      work.template operator()<typename C::fr>();
+    else
+      work.template operator()<typename C::fq>();
   });
 }
 
@@ -71,15 +80,16 @@ using namespace cuzk;
 
 // b may be null for the operations of one operand. All in Montgomery form but what to_montgomery takes and
 // from_montgomery gives; the inverse of zero is zero.
-CUZK_EXPORT int cuzk_field_apply(int curve, int scalar_field, int op, const u64* a, const u64* b, std::size_t n,
-                                 u64* out) {
+CUZK_EXPORT int cuzk_field_apply(int curve, int scalar_field, int op, const u64* a, const u64* b,
+                                 std::size_t n, u64* out) {
   return guarded([&] {
     with_field(curve_id{curve}, scalar_field != 0, [&]<class F>() { apply<F>(operation{op}, a, b, n, out); });
   });
 }
 
 // The least index of an element that is not below the modulus, or n.
-CUZK_EXPORT int cuzk_field_check(int curve, int scalar_field, const u64* a, std::size_t n, std::size_t* first_bad) {
+CUZK_EXPORT int cuzk_field_check(int curve, int scalar_field, const u64* a, std::size_t n,
+                                 std::size_t* first_bad) {
   return guarded([&] {
     with_field(curve_id{curve}, scalar_field != 0, [&]<class F>() {
       std::size_t i = 0;

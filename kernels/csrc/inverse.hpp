@@ -152,7 +152,8 @@ CUZK_HD void invert_plain(const u64* x, u64* result) {
   i64 delta = 1;
   while (!g.is_zero()) {
     transition t = steps(delta, f.low_word(), g.low_word());
-    limbs<n> next_f = combine(f, t.ff, g, t.fg), next_d = combine_modulo(d, t.ff, e, t.fg, p, F::negative_inverse);
+    limbs<n> next_f = combine(f, t.ff, g, t.fg),
+             next_d = combine_modulo(d, t.ff, e, t.fg, p, F::negative_inverse);
     g = combine(f, t.gf, g, t.gg);
     e = combine_modulo(d, t.gf, e, t.gg, p, F::negative_inverse);
     f = next_f;

@@ -15,8 +15,8 @@ CUZK_EXPORT int cuzk_bases_bytes(const bases* loaded, std::size_t* bytes) {
 }
 
 // scalars: n x 4 plain words, aligned to 8 bytes; out: one affine point.
-CUZK_EXPORT int cuzk_bases_multiply(const bases* loaded, const std::uint64_t* scalars, std::size_t n, std::uint64_t* out,
-                                    int threads) {
+CUZK_EXPORT int cuzk_bases_multiply(const bases* loaded, const std::uint64_t* scalars, std::size_t n,
+                                    std::uint64_t* out, int threads) {
   return guarded([&] {
     if (n > loaded->size()) throw std::invalid_argument("more scalars than points");
     loaded->multiply(scalars, n, out, threads);

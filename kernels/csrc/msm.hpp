@@ -20,7 +20,8 @@ class bucket_bases final : public bases {
   using point = affine<E>;
   using sum = xyzz<E>;
 
-  bucket_bases(const std::uint8_t* bytes, std::size_t n) : count(n), points(std::make_unique_for_overwrite<point[]>(n)) {
+  bucket_bases(const std::uint8_t* bytes, std::size_t n)
+      : count(n), points(std::make_unique_for_overwrite<point[]>(n)) {
     if (n != 0) std::memcpy(static_cast<void*>(points.get()), bytes, n * sizeof(point));
   }
 
@@ -103,11 +104,13 @@ class bucket_bases final : public bases {
     });
     // A task is one window of one part of the points; parts where windows alone cannot fill the threads.
     std::size_t windows = digits.windows, parts = 1;
-    while (parts * windows < 2 * std::size_t(threads) && n / parts > 4 * std::size_t(digits.buckets())) parts++;
+    while (parts * windows < 2 * std::size_t(threads) && n / parts > 4 * std::size_t(digits.buckets()))
+      parts++;
     std::vector<sum> sums(windows * parts);
     parallel_tasks(threads, windows * parts, [&](std::size_t task) {
       std::size_t window = task / parts, part = task % parts;
-      sums[task] = window_sum(digits, recoded.get(), chosen.others, int(window), n * part / parts, n * (part + 1) / parts);
+      sums[task] = window_sum(digits, recoded.get(), chosen.others, int(window), n * part / parts,
+                              n * (part + 1) / parts);
     });
     sum total = sum::infinity();
     for (std::size_t window = windows; window-- > 0;) {
@@ -117,8 +120,8 @@ class bucket_bases final : public bases {
     return total;
   }
 
-  sum window_sum(const recoding& digits, const std::uint64_t* recoded, const std::vector<std::size_t>& others, int window,
-                 std::size_t begin, std::size_t end) const {
+  sum window_sum(const recoding& digits, const std::uint64_t* recoded, const std::vector<std::size_t>& others,
+                 int window, std::size_t begin, std::size_t end) const {
     std::vector<sum> buckets(digits.buckets(), sum::infinity());
     for (std::size_t i = begin; i < end; i++) {
       int digit = digits.digit(recoded + recoded_words * i, window);

@@ -41,7 +41,8 @@ void engine::quotient(curve_id curve, std::uint64_t* a, std::uint64_t* b, int lo
                       int threads) const {
   with_curve(curve, [&]<class C>() {
     using F = typename C::fr;
-    auto *fa = reinterpret_cast<fe<F>*>(a), *fb = reinterpret_cast<fe<F>*>(b), *fh = reinterpret_cast<fe<F>*>(h);
+    auto *fa = reinterpret_cast<fe<F>*>(a), *fb = reinterpret_cast<fe<F>*>(b),
+         *fh = reinterpret_cast<fe<F>*>(h);
     std::size_t n = std::size_t(1) << log_n;
     multiply_pointwise(fa, fb, fh, n, threads);
     for (std::uint64_t* values : {a, b, h}) move_to_coset<C>(*this, curve, values, log_n, threads);
@@ -56,7 +57,8 @@ void engine::quotient(curve_id curve, std::uint64_t* a, std::uint64_t* b, int lo
 using namespace cuzk;
 
 // data: 2^log_n elements of Fr in Montgomery form, in place. `shift` is plain, or null for the domain itself.
-CUZK_EXPORT int cuzk_ntt(int curve, u64* data, int log_n, int inverse_direction, const u64* shift, int threads) {
+CUZK_EXPORT int cuzk_ntt(int curve, u64* data, int log_n, int inverse_direction, const u64* shift,
+                         int threads) {
   return guarded([&] {
     with_curve(curve_id{curve}, [&]<class C>() {
       using F = typename C::fr;

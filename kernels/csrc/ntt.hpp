@@ -36,7 +36,8 @@ struct twiddles {
 };
 
 template <class C>
-std::shared_ptr<const twiddles<typename C::fr>> make_twiddles(int log_n, bool inverse_direction, int threads) {
+std::shared_ptr<const twiddles<typename C::fr>> make_twiddles(int log_n, bool inverse_direction,
+                                                              int threads) {
   using F = typename C::fr;
   auto table = std::make_shared<twiddles<F>>();
   table->size = std::size_t(1) << log_n;
@@ -55,12 +56,14 @@ std::shared_ptr<const twiddles<typename C::fr>> make_twiddles(int log_n, bool in
 
 // The largest table so far, of each curve and direction; a reader keeps the one it got.
 template <class C>
-std::shared_ptr<const twiddles<typename C::fr>> cached_twiddles(int log_n, bool inverse_direction, int threads) {
+std::shared_ptr<const twiddles<typename C::fr>> cached_twiddles(int log_n, bool inverse_direction,
+                                                                int threads) {
   static std::mutex guard;
   static std::shared_ptr<const twiddles<typename C::fr>> tables[2];
   std::lock_guard lock(guard);
   auto& table = tables[inverse_direction ? 1 : 0];
-  if (!table || table->size < (std::size_t(1) << log_n)) table = make_twiddles<C>(log_n, inverse_direction, threads);
+  if (!table || table->size < (std::size_t(1) << log_n))
+    table = make_twiddles<C>(log_n, inverse_direction, threads);
   return table;
 }
 
@@ -126,7 +129,8 @@ void transform(u64* words, int log_n, bool inverse_direction, int threads) {
   // Blocks while they are in the cache; their size has the parity of log_n, so that radix 4 does the rest.
   int log_block = log_n <= log_cached ? log_n : log_cached - (log_n - log_cached) % 2;
   std::size_t n = std::size_t(1) << log_n, block = std::size_t(1) << log_block;
-  parallel_tasks(threads, n / block, [&](std::size_t i) { transform_block(data + i * block, log_block, *table); });
+  parallel_tasks(threads, n / block,
+                 [&](std::size_t i) { transform_block(data + i * block, log_block, *table); });
   for (std::size_t m = block; m < n; m *= 4) {
     constexpr std::size_t piece = 1024;
     std::size_t pieces_each = m / std::min(m, piece);
@@ -142,7 +146,8 @@ template <class F>
 void scale_by_powers(fe<F>* data, std::size_t n, const fe<F>& factor, const fe<F>& shift, int threads) {
   parallel_ranges(threads, n, 4096, [&](std::size_t begin, std::size_t end) {
     fe<F> power_of_shift = factor * power(shift, begin);
-    for (std::size_t i = begin; i < end; i++, power_of_shift = power_of_shift * shift) data[i] = data[i] * power_of_shift;
+    for (std::size_t i = begin; i < end; i++, power_of_shift = power_of_shift * shift)
+      data[i] = data[i] * power_of_shift;
   });
 }
 

@@ -33,11 +33,11 @@ std::size_t find_bad_pair(const std::uint8_t* g1, const std::uint8_t* g2, std::s
 
 using namespace cuzk;
 
-// out: the product of e(g1[i], g2[i]) (for BLS12-381: its cube), 12 elements of Fq in Montgomery form: c0 then c1
-// over Fq6, there c0, c1, c2 over Fq2, there c0, c1. is_one: whether it is one. bad_pair: the least index of a pair
-// with a point off its curve or subgroup, or n; nothing else is written when there is one.
-CUZK_EXPORT int cuzk_pairing_product(int curve, const std::uint8_t* g1, const std::uint8_t* g2, std::size_t n, u64* out,
-                                     int* is_one, std::size_t* bad_pair) {
+// out: the product of e(g1[i], g2[i]) (for BLS12-381: its cube), 12 elements of Fq in Montgomery form: c0
+// then c1 over Fq6, there c0, c1, c2 over Fq2, there c0, c1. is_one: whether it is one. bad_pair: the least
+// index of a pair with a point off its curve or subgroup, or n; nothing else is written when there is one.
+CUZK_EXPORT int cuzk_pairing_product(int curve, const std::uint8_t* g1, const std::uint8_t* g2, std::size_t n,
+                                     u64* out, int* is_one, std::size_t* bad_pair) {
   return guarded([&] {
     with_curve(curve_id{curve}, [&]<class C>() {
       *bad_pair = find_bad_pair<C>(g1, g2, n);

@@ -38,12 +38,14 @@ class miller_loop {
   using E = fe2<typename C::fq>;
   using G2 = affine<E>;
 
-  explicit miller_loop(const std::vector<miller_pair<C>>& all) : pairs(all), multiples(all.size()), slopes(all.size()) {
+  explicit miller_loop(const std::vector<miller_pair<C>>& all)
+      : pairs(all), multiples(all.size()), slopes(all.size()) {
     for (std::size_t i = 0; i < pairs.size(); i++) multiples[i] = pairs[i].q;
   }
 
   fe12<C> run() {
-    constexpr u128 count = C::divisive_twist ? 6 * u128(C::parameter) + 2 : u128(C::parameter), tripled = 3 * count;
+    constexpr u128 count = C::divisive_twist ? 6 * u128(C::parameter) + 2 : u128(C::parameter),
+                   tripled = 3 * count;
     int top = 127;
     while (!(tripled >> top & 1)) top--;
     for (int i = top - 1; i > 0; i--) {  // non-adjacent form of the count, from the digit below the highest
@@ -165,14 +167,17 @@ template <class C>
 fe12<C> final_exponentiation(const fe12<C>& f) {
   fe12<C> g = conjugate(f) * inverse(f);  // f^(q^6 - 1)
   g = frobenius(frobenius(g)) * g;        // to the q^2 + 1
-  if constexpr (C::divisive_twist) return hard_part_bn(g);
-  else return hard_part_bls(g);
+  if constexpr (C::divisive_twist)
+    return hard_part_bn(g);
+  else
+    return hard_part_bls(g);
 }
 
 // The product of the pairings; pairs with a point at infinity count as one.
 template <class C>
 fe12<C> pairing_product(std::vector<miller_pair<C>> pairs) {
-  std::erase_if(pairs, [](const miller_pair<C>& pair) { return pair.p.is_infinity() || pair.q.is_infinity(); });
+  std::erase_if(pairs,
+                [](const miller_pair<C>& pair) { return pair.p.is_infinity() || pair.q.is_infinity(); });
   if (pairs.empty()) return fe12<C>::one();
   return final_exponentiation(miller_loop<C>(pairs).run());
 }

@@ -129,26 +129,29 @@ int best_table_width(std::size_t n) {
 using namespace cuzk;
 
 // first_bad: the least index of a point that fails, or n. Infinity is good.
-CUZK_EXPORT int cuzk_points_check(int curve, int group, const std::uint8_t* points, std::size_t n, int subgroup,
-                                  int threads, std::size_t* first_bad) {
+CUZK_EXPORT int cuzk_points_check(int curve, int group, const std::uint8_t* points, std::size_t n,
+                                  int subgroup, int threads, std::size_t* first_bad) {
   return guarded([&] {
     with_group(curve_id{curve}, group_id{group}, [&]<class Group>() {
-      *first_bad = find_bad_point<Group>(points, n, subgroup != 0 ? checks::subgroup : checks::curve, threads);
+      *first_bad =
+          find_bad_point<Group>(points, n, subgroup != 0 ? checks::subgroup : checks::curve, threads);
     });
   });
 }
 
-CUZK_EXPORT int cuzk_points_add(int curve, int group, const std::uint8_t* a, const std::uint8_t* b, std::size_t n, u64* out,
-                                int threads) {
+CUZK_EXPORT int cuzk_points_add(int curve, int group, const std::uint8_t* a, const std::uint8_t* b,
+                                std::size_t n, u64* out, int threads) {
   return guarded([&] {
     with_group(curve_id{curve}, group_id{group}, [&]<class Group>() {
-      fill_points<Group>(n, out, threads,
-                         [&](std::size_t i) { return add(lift(load_point<Group>(a, i)), load_point<Group>(b, i)); });
+      fill_points<Group>(n, out, threads, [&](std::size_t i) {
+        return add(lift(load_point<Group>(a, i)), load_point<Group>(b, i));
+      });
     });
   });
 }
 
-CUZK_EXPORT int cuzk_points_negate(int curve, int group, const std::uint8_t* points, std::size_t n, u64* out) {
+CUZK_EXPORT int cuzk_points_negate(int curve, int group, const std::uint8_t* points, std::size_t n,
+                                   u64* out) {
   return guarded([&] {
     with_group(curve_id{curve}, group_id{group}, [&]<class Group>() {
       for (std::size_t i = 0; i < n; i++) negate(load_point<Group>(points, i)).store(out + i * Group::words);
@@ -157,8 +160,8 @@ CUZK_EXPORT int cuzk_points_negate(int curve, int group, const std::uint8_t* poi
 }
 
 // out[i] = scalars[i] points[i]; scalars: n x 4 plain words.
-CUZK_EXPORT int cuzk_points_multiply(int curve, int group, const std::uint8_t* points, const u64* scalars, std::size_t n,
-                                     u64* out, int threads) {
+CUZK_EXPORT int cuzk_points_multiply(int curve, int group, const std::uint8_t* points, const u64* scalars,
+                                     std::size_t n, u64* out, int threads) {
   return guarded([&] {
     with_group(curve_id{curve}, group_id{group}, [&]<class Group>() {
       fill_points<Group>(n, out, threads, [&](std::size_t i) {
@@ -169,12 +172,13 @@ CUZK_EXPORT int cuzk_points_multiply(int curve, int group, const std::uint8_t* p
 }
 
 // out[i] = scalars[i] base
-CUZK_EXPORT int cuzk_fixed_base_multiply(int curve, int group, const std::uint8_t* base, const u64* scalars, std::size_t n,
-                                         u64* out, int threads) {
+CUZK_EXPORT int cuzk_fixed_base_multiply(int curve, int group, const std::uint8_t* base, const u64* scalars,
+                                         std::size_t n, u64* out, int threads) {
   return guarded([&] {
     with_group(curve_id{curve}, group_id{group}, [&]<class Group>() {
       multiples_of_base<Group> multiples(load_point<Group>(base, 0), best_table_width(n), threads);
-      fill_points<Group>(n, out, threads, [&](std::size_t i) { return multiples.multiply(scalars + scalar_words * i); });
+      fill_points<Group>(n, out, threads,
+                         [&](std::size_t i) { return multiples.multiply(scalars + scalar_words * i); });
     });
   });
 }

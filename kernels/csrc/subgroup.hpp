@@ -1,8 +1,8 @@
 // Membership: on the curve, and in the subgroup of order r.
 //
 // Each test asks whether an endomorphism acts as the scalar that it is on the subgroup of order r. That no
-// other point passes follows from the characteristic polynomial of the endomorphism and the order of the curve
-// (tests/unit/kernels/test_points.py does the arithmetic):
+// other point passes follows from the characteristic polynomial of the endomorphism and the order of the
+// curve (tests/unit/kernels/test_points.py does the arithmetic):
 //   BLS12-381 G1: (beta x, y) = -z^2 (x, y)                 M. Scott, ePrint 2021/1130
 //   BLS12-381 G2: psi(P) = z P                              the same
 //   BN254 G2:     (x+1) P + psi(x P) + psi^2(x P) = psi^3(2x P)
@@ -47,7 +47,8 @@ affine<fe2<typename C::fq>> psi(const affine<fe2<typename C::fq>>& p) {
 template <class C>
 xyzz<fe2<typename C::fq>> psi(const xyzz<fe2<typename C::fq>>& p) {
   using E = fe2<typename C::fq>;
-  return {conjugate(p.x) * E::load(C::psi_x), conjugate(p.y) * E::load(C::psi_y), conjugate(p.zz), conjugate(p.zzz)};
+  return {conjugate(p.x) * E::load(C::psi_x), conjugate(p.y) * E::load(C::psi_y), conjugate(p.zz),
+          conjugate(p.zzz)};
 }
 
 template <class Group>

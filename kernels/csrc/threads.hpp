@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -32,8 +31,8 @@ void parallel_tasks(int threads, std::size_t tasks, const Work& work) {
   pool.reserve(helpers);
   try {
     for (std::size_t i = 1; i < helpers; i++) pool.emplace_back(run);
-  } catch (const std::system_error&) {
-    // The system has no thread left: those that run do all of the work.
+  } catch (...) {
+    // No thread or no memory is left: the threads that run do all of the work.
   }
   run();
   for (std::thread& helper : pool) helper.join();
@@ -44,7 +43,8 @@ void parallel_tasks(int threads, std::size_t tasks, const Work& work) {
 template <class Work>
 void parallel_ranges(int threads, std::size_t n, std::size_t grain, const Work& work) {
   if (n == 0) return;
-  std::size_t pieces = std::clamp<std::size_t>(n / std::max<std::size_t>(grain, 1), 1, 4 * std::max(threads, 1));
+  std::size_t pieces =
+      std::clamp<std::size_t>(n / std::max<std::size_t>(grain, 1), 1, 4 * std::max(threads, 1));
   if (threads <= 1) pieces = 1;
   parallel_tasks(threads, pieces, [&](std::size_t i) { work(n * i / pieces, n * (i + 1) / pieces); });
 }
