@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from proving.formats.snarkjs import read_proof, read_public, read_verifying_key
 from proving.formats.wtns import read_witness
 from tests.conftest import REPOSITORY
 from tests.unit.commands.conftest import Call
+from tests.unit.groth16.reference import verifies
 
 FIXTURES = REPOSITORY / "tests" / "fixtures"
 PUBLIC = {
@@ -27,10 +29,10 @@ def inputs(name: str) -> Path:
     return FIXTURES / "inputs" / f"{name}.json"
 
 
-@pytest.mark.parametrize("name", PUBLIC)
-def test_setup_prove_verify(name: str, tmp_path: Path, call: Call) -> None:
+def prove_fixture(name: str, folder: Path, call: Call) -> tuple[Path, Path, Path]:
+    """Set up, prove and verify one circuit; the paths of verifying key, proof and public signals."""
     zkey, vkey, proof, public = (
-        tmp_path / file for file in ("key.zkey", "vkey.json", "proof.json", "public.json")
+        folder / file for file in ("key.zkey", "vkey.json", "proof.json", "public.json")
     )
     r1cs = FIXTURES / "compiled" / f"{name}.r1cs"
     assert call("setup", "--r1cs", r1cs, "--zkey", zkey, "--vkey", vkey) == 0
@@ -38,8 +40,22 @@ def test_setup_prove_verify(name: str, tmp_path: Path, call: Call) -> None:
     assert call("prove", "--zkey", zkey, *made) == 0
     assert call.err == ""
     assert call("verify", "--vkey", vkey, "--proof", proof, "--public", public) == 0
+    return vkey, proof, public
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_setup_prove_verify(name: str, tmp_path: Path, call: Call) -> None:
+    vkey, proof, public = prove_fixture(name, tmp_path, call)
+    assert verifies(read_verifying_key(vkey), read_proof(proof), read_public(public))
     if PUBLIC[name] is not None:
         assert json.loads(public.read_text()) == PUBLIC[name]
+
+
+@pytest.mark.node
+@pytest.mark.parametrize("name", ["rows14", "multiplier_bls12381"])
+def test_snarkjs_verifies_too(name: str, tmp_path: Path, call: Call, snarkjs) -> None:
+    vkey, proof, public = (json.loads(path.read_text()) for path in prove_fixture(name, tmp_path, call))
+    assert snarkjs.verify(vkey, public, proof)
 
 
 def test_a_witness_file_is_its_owners_alone(tmp_path: Path, call: Call) -> None:
