@@ -7,9 +7,12 @@ Durations run on while their phase is open. Times are ISO 8601 in UTC, on the se
 from collections import Counter
 from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from proving.tracker import estimate
 from proving.tracker.records import JobState, PartitionRecord, PastAttempt, Phase, Spell, WorkerKind
+from proving.tracker.tally import HELD, bytes_by_place, phase_counts
 
 if TYPE_CHECKING:
     from proving.tracker.snapshot import LiveJob, LiveWorker, Snapshot
@@ -18,31 +21,42 @@ PRIORITIES = {1: "low", 2: "normal", 3: "high", 4: "critical"}
 RECENT_SECONDS = 15 * 60.0
 
 
-def build(snapshot: "Snapshot", jobs: Collection[str] | None = None) -> dict[str, Any]:
+def build(
+    snapshot: "Snapshot", jobs: Collection[str] | None = None, since: int | None = None
+) -> dict[str, Any]:
     now = snapshot.generated_at
-    partitions = [partition for job in snapshot.jobs for partition in job.partitions]
-    phases = Counter(partition.phase for partition in partitions)
+    counts: Counter[str] = Counter()
+    for job in snapshot.jobs:
+        counts.update(job.counts)
     devices = [worker for worker in snapshot.workers if worker.record.spec.kind is WorkerKind.DEVICE]
     others = [worker for worker in snapshot.workers if worker.record.spec.kind is not WorkerKind.DEVICE]
     memory = _memory(snapshot)
-    active = phases[Phase.SYNTHESIZING]
-    shown = [job for job in snapshot.jobs if jobs is None or job.record.spec.job_id in jobs]
-    return {
+    active = counts[Phase.SYNTHESIZING]
+    pipelines = [
+        _pipeline(job, eta, snapshot, memory["hosts"])
+        for job, eta in zip(snapshot.jobs, estimate.arrivals(snapshot), strict=True)
+        if (jobs is None or job.record.spec.job_id in jobs) and (since is None or job.changed > since)
+    ]
+    found: dict[str, Any] = {
         "rev": snapshot.rev,
         "generated_at": iso(now),
         "consistent": snapshot.consistent,
         "uptime_secs": max(0.0, now - snapshot.started_at) if snapshot.started_at else 0.0,
         "memory": memory,
         "synthesis": {"max_concurrent": max(snapshot.limits.synthesis_slots, active), "active": active},
-        "pipelines": [_pipeline(job, now, memory["hosts"]) for job in shown],
+        "pipelines": pipelines,
         "gpu_workers": [_device_worker(worker, snapshot) for worker in devices],
         "workers": [_worker(worker, now) for worker in others],
         "allocations": _allocations(snapshot),
-        "counters": _counters(snapshot, phases),
-        "buffers": _buffers(partitions, phases),
+        "counters": _counters(snapshot, counts),
+        "buffers": _buffers(counts),
     }
+    if since is not None:
+        found["order"] = [job.record.spec.job_id for job in snapshot.jobs]
+    return found
 
 
+@lru_cache(maxsize=16384)
 def iso(at: float | None) -> str | None:
     """Milliseconds, with the Z that says UTC."""
     if at is None:
@@ -50,8 +64,10 @@ def iso(at: float | None) -> str | None:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _pipeline(job: "LiveJob", now: float, hosts: list[dict[str, Any]]) -> dict[str, Any]:
-    record, spec = job.record, job.record.spec
+def _pipeline(
+    job: "LiveJob", eta: float | None, snapshot: "Snapshot", hosts: list[dict[str, Any]]
+) -> dict[str, Any]:
+    record, spec, now = job.record, job.record.spec, snapshot.generated_at
     return {
         "job_id": spec.job_id,
         "proof_kind": spec.proof_kind,
@@ -59,34 +75,54 @@ def _pipeline(job: "LiveJob", now: float, hosts: list[dict[str, Any]]) -> dict[s
         "total_partitions": spec.total_partitions,
         "partitions_done": record.done,
         "partitions": [_partition(partition, now) for partition in job.partitions],
+        "counts": phase_counts(job.counts),
         "state": str(record.state),
         "priority": PRIORITIES[spec.priority],
         "label": spec.label,
         "circuit_id": spec.circuit_id,
         "submitted_at": iso(spec.submitted_at),
         "deadline": iso(spec.deadline),
-        "eta_at": None,
-        "waiting_for": _waiting_for(job, hosts),
+        "eta_at": iso(eta),
+        "waiting_for": _waiting_for(job, snapshot, hosts),
         "error": record.error,
     }
 
 
-def _waiting_for(job: "LiveJob", hosts: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The budget that holds a job's synthesis up: something of it waits, and it fits on no host now."""
-    needed = job.record.spec.host_bytes
-    waits = any(partition.phase is Phase.PENDING for partition in job.partitions)
-    if not waits or job.record.state is not JobState.RUNNING or not needed:
+def _waiting_for(job: "LiveJob", snapshot: "Snapshot", hosts: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """What a job lacks, not counting its turn: room on a host, a device at all, or a device large enough."""
+    if job.record.state is not JobState.RUNNING:
         return None
+    if job.counts.get(Phase.SYNTH_DONE):
+        return _lacks_device(job, snapshot)
+    if job.counts.get(Phase.PENDING) and job.record.spec.host_bytes:
+        return _lacks_host_memory(job.record.spec.host_bytes, hosts)
+    return None
+
+
+def _lacks_device(job: "LiveJob", snapshot: "Snapshot") -> dict[str, Any] | None:
+    devices = [w.record.spec for w in snapshot.workers if w.record.spec.kind is WorkerKind.DEVICE]
+    if not devices:
+        return {"resource": "device", "host": None, "needs_bytes": None, "free_bytes": None}
+    needed = job.record.spec.device_bytes
+    free = {
+        spec.place: max(0, spec.memory_bytes - snapshot.held_bytes.get(spec.place, 0)) for spec in devices
+    }
+    if not needed or any(not spec.memory_bytes or free[spec.place] >= needed for spec in devices):
+        return None
+    best = max(devices, key=lambda spec: (spec.memory_bytes >= needed, free[spec.place]))
+    return _lack("device_memory", best.place, needed, free[best.place])
+
+
+def _lacks_host_memory(needed: int, hosts: list[dict[str, Any]]) -> dict[str, Any] | None:
     limited = [host for host in hosts if host["total_bytes"]]
     if not limited or any(host["available_bytes"] >= needed for host in limited):
         return None
     best = max(limited, key=lambda host: host["available_bytes"])
-    return {
-        "resource": "host_memory",
-        "host": best["host"],
-        "needs_bytes": needed,
-        "free_bytes": best["available_bytes"],
-    }
+    return _lack("host_memory", best["host"], needed, best["available_bytes"])
+
+
+def _lack(resource: str, host: str, needed: int, free: int) -> dict[str, Any]:
+    return {"resource": resource, "host": host, "needs_bytes": needed, "free_bytes": free}
 
 
 def _partition(partition: PartitionRecord, now: float) -> dict[str, Any]:
@@ -161,7 +197,7 @@ def _device_worker(worker: "LiveWorker", snapshot: "Snapshot") -> dict[str, Any]
         "idle_since": None if current else iso(record.idle_since),
         "draining": record.draining,
         "resident_keys": [key.circuit_id for key in record.resident_keys if key.kind == "srs"],
-        "memory": _device_memory(worker),
+        "memory": _device_memory(worker, snapshot.held_bytes.get(spec.place, 0)),
         "recent": [_spell(spell) for spell in worker.recent if spell.ended_at >= now - RECENT_SECONDS],
     }
 
@@ -172,7 +208,8 @@ def _busy_since(worker: "LiveWorker", snapshot: "Snapshot") -> float | None:
     return partition.timeline.gpu_started_at if partition else None
 
 
-def _device_memory(worker: "LiveWorker") -> dict[str, Any]:
+def _device_memory(worker: "LiveWorker", reserved: int) -> dict[str, Any]:
+    """`used_bytes` is what the worker says, `reserved_bytes` what partitions on the device may take."""
     memory, keys = worker.record.memory, worker.record.resident_keys
     occupants: list[dict[str, Any]] = [
         {"kind": "key", "circuit_id": key.circuit_id, "bytes": key.bytes} for key in keys
@@ -180,7 +217,13 @@ def _device_memory(worker: "LiveWorker") -> dict[str, Any]:
     work = memory.used_bytes - sum(key.bytes for key in keys)
     if work > 0:
         occupants.append({"kind": "work", "circuit_id": None, "bytes": work})
-    return {"total_bytes": memory.total_bytes, "used_bytes": memory.used_bytes, "occupants": occupants}
+    total = memory.total_bytes or worker.record.spec.memory_bytes
+    return {
+        "total_bytes": total,
+        "used_bytes": memory.used_bytes,
+        "reserved_bytes": reserved,
+        "occupants": occupants,
+    }
 
 
 def _spell(spell: Spell) -> list[Any]:
@@ -210,7 +253,8 @@ def _worker(worker: "LiveWorker", now: float) -> dict[str, Any]:
 
 
 def _memory(snapshot: "Snapshot") -> dict[str, Any]:
-    budget, held = snapshot.limits.host_budget_bytes, snapshot.held_bytes
+    budget = snapshot.limits.host_budget_bytes
+    held = {place: held for place, held in snapshot.held_bytes.items() if "/" not in place}
     names = {w.record.spec.host for w in snapshot.workers if w.record.spec.kind is not WorkerKind.FINALIZE}
     names |= {host for host, held_bytes in held.items() if held_bytes}
     hosts = [
@@ -234,7 +278,7 @@ def _memory(snapshot: "Snapshot") -> dict[str, Any]:
 
 def _occupants(snapshot: "Snapshot", host: str) -> Iterator[dict[str, Any]]:
     for job in snapshot.jobs:
-        held = sum(p.held_bytes for p in job.partitions if p.host == host)
+        held = bytes_by_place(job.counts).get(host)
         if held:
             yield {"kind": "partitions", "job_id": job.record.spec.job_id, "bytes": held}
 
@@ -257,7 +301,7 @@ def _allocations(snapshot: "Snapshot") -> dict[str, list[dict[str, Any]]]:
     return {kind: [lines[name] for name in sorted(lines)] for kind, lines in found.items()}
 
 
-def _counters(snapshot: "Snapshot", phases: Counter[Phase]) -> dict[str, Any]:
+def _counters(snapshot: "Snapshot", counts: Counter[str]) -> dict[str, Any]:
     ended: dict[str, dict[str, int]] = {"done": {}, "failed": {}, "cancelled": {}}
     for name, count in snapshot.counters.items():
         state, _, kind = name.partition(":")
@@ -267,21 +311,21 @@ def _counters(snapshot: "Snapshot", phases: Counter[Phase]) -> dict[str, Any]:
         "total_failed": sum(ended["failed"].values()),
         "completed_by_kind": ended["done"],
         "failed_by_kind": ended["failed"],
-        "queue_depth": phases[Phase.PENDING] + phases[Phase.SYNTH_DONE],
+        "queue_depth": counts[Phase.PENDING] + counts[Phase.SYNTH_DONE],
         "total_cancelled": sum(ended["cancelled"].values()),
         "stale_writes_total": sum(snapshot.stale_writes.values()),
         "stale_writes": dict(snapshot.stale_writes),
     }
 
 
-def _buffers(partitions: list[PartitionRecord], phases: Counter[Phase]) -> dict[str, int]:
+def _buffers(counts: Counter[str]) -> dict[str, int]:
     """Partitions that hold something between two stages, in cuzk's words: evaluations being made, evaluations
     ready or on a device, sums being finalized, sums that no finalizer has taken yet."""
-    unclaimed = sum(p.phase is Phase.FINALIZING and p.assignment is None for p in partitions)
+    claimed = counts[HELD] - counts[Phase.SYNTHESIZING] - counts[Phase.GPU]
     return {
-        "synth_in_flight": phases[Phase.SYNTHESIZING],
-        "provers_in_flight": phases[Phase.SYNTH_DONE] + phases[Phase.GPU],
-        "aux_in_flight": phases[Phase.FINALIZING],
-        "shells_in_flight": phases[Phase.FINALIZING] - unclaimed,
-        "pending_handles": unclaimed,
+        "synth_in_flight": counts[Phase.SYNTHESIZING],
+        "provers_in_flight": counts[Phase.SYNTH_DONE] + counts[Phase.GPU],
+        "aux_in_flight": counts[Phase.FINALIZING],
+        "shells_in_flight": claimed,
+        "pending_handles": counts[Phase.FINALIZING] - claimed,
     }

@@ -26,13 +26,12 @@ from proving.tracker.records import (
 class View:
     """What a transition of a partition may look at.
 
-    `worker` is who claims, or who holds the assignment that the event names; `epoch` the last one drawn.
+    `worker` is who claims, or who holds the assignment that the event names.
     """
 
     job: JobRecord
     partition: PartitionRecord
     worker: WorkerRecord | None = None
-    epoch: int = 0
     room: Room = field(default_factory=Room)
 
 
@@ -48,19 +47,32 @@ class Move:
 def begin(view: View, claim: e.Claim, now: float, target: Phase) -> Move:
     """A claim: a fresh epoch, an assignment, a lease."""
     old = view.partition
-    who, epoch = claim.worker, view.epoch + 1
+    who, epoch = claim.worker, next_epoch(view, now)
     assignment = Assignment(who, old.job, old.index, old.attempt, epoch)
     new = replace(
         old,
         phase=target,
         assignment=assignment,
+        epoch=epoch,
         lease_expires_at=now + claim.lease,
         timeline=_open_phase(old.timeline, target, who, now),
     )
+    spec = view.worker.spec if view.worker else None
     if target is Phase.SYNTHESIZING:
-        host = view.worker.spec.host if view.worker else None
-        new = replace(new, held_bytes=view.job.spec.host_bytes, host=host)
+        new = replace(new, held_bytes=view.job.spec.host_bytes, host=spec.host if spec else None)
+    if target is Phase.GPU:
+        new = replace(new, device_bytes=view.job.spec.device_bytes, device=spec.place if spec else None)
     return Move(new, e.Occupy(assignment, e.CLAIMANT_KIND[type(claim)]))
+
+
+def next_epoch(view: View, now: float) -> int:
+    """Greater than any under which this partition was claimed, or this worker claimed, before.
+
+    The microseconds of the server's clock keep that true after the records were lost; the records keep it
+    true where the clock stands still or goes back.
+    """
+    last = max(view.partition.epoch, view.worker.epoch if view.worker else 0)
+    return max(int(now * 1_000_000), last + 1)
 
 
 def end_synthesis(view: View, _: e.EndSynthesis, now: float, target: Phase) -> Move:
@@ -95,7 +107,10 @@ def exhaust(view: View, event: e.Lose | e.Release, now: float, target: Phase) ->
 
 
 def again(view: View, event: e.Lose | e.Release | e.Fail, now: float, target: Phase) -> Move:
-    """The next attempt. What an earlier phase has spooled is kept as far as `target` allows."""
+    """The next attempt. What an earlier phase has spooled is kept as far as `target` allows.
+
+    Work that is handed back politely takes no attempt from the partition, up to `free_releases` times.
+    """
     old = view.partition
     end, error = (AttemptEnd.FAILED, event.error) if isinstance(event, e.Fail) else _interruption(event)
     who = old.assignment.worker if old.assignment else None
@@ -104,12 +119,18 @@ def again(view: View, event: e.Lose | e.Release | e.Fail, now: float, target: Ph
         old,
         phase=target,
         attempt=old.attempt + 1,
+        max_attempts=old.max_attempts + (isinstance(event, e.Release) and is_free(view)),
         timeline=_reset(old.timeline, target, now),
         history=(*old.history, past),
     )
     if target is Phase.PENDING:
         new = replace(new, held_bytes=0, host=None)
     return _leave(view, now, end, new, alive=end is not AttemptEnd.LOST)
+
+
+def is_free(view: View) -> bool:
+    """Whether one more release of the partition costs no attempt."""
+    return view.partition.releases < view.job.spec.free_releases
 
 
 def stop(view: View, event: e.PartitionEvent, now: float, target: Phase) -> Move:
@@ -128,7 +149,7 @@ def beat(view: View, event: e.Heartbeat, now: float, target: Phase) -> Move:
 
 def _leave(view: View, now: float, end: AttemptEnd, new: PartitionRecord, *, alive: bool = True) -> Move:
     old = view.partition
-    new = replace(new, assignment=None, lease_expires_at=None)
+    new = replace(new, assignment=None, lease_expires_at=None, device=None, device_bytes=0)
     if old.assignment is None:
         return Move(new)
     spell = None
@@ -217,12 +238,13 @@ def complete_job(job: JobRecord, event: e.Complete, now: float, target: JobState
 # workers
 
 
-def register(_: WorkerRecord | None, event: e.Register, now: float, __: WorkerState) -> WorkerRecord:
-    return WorkerRecord(event.spec, event.worker_id, seen_at=now, idle_since=now)
+def register(old: WorkerRecord | None, event: e.Register, now: float, _: WorkerState) -> WorkerRecord:
+    last = old.epoch if old else 0
+    return WorkerRecord(event.spec, event.worker_id, seen_at=now, idle_since=now, epoch=last)
 
 
 def occupy(worker: WorkerRecord, event: e.Occupy, now: float, _: WorkerState) -> WorkerRecord:
-    return replace(worker, assignment=event.assignment, seen_at=now)
+    return replace(worker, assignment=event.assignment, epoch=event.assignment.epoch, seen_at=now)
 
 
 def vacate(worker: WorkerRecord, event: e.Vacate, now: float, _: WorkerState) -> WorkerRecord:

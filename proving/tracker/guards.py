@@ -1,5 +1,6 @@
 """What a row of the transition table asks before it applies, and why it refuses. Standard library only."""
 
+from proving.tracker import effects
 from proving.tracker import events as e
 from proving.tracker.effects import View
 from proving.tracker.outcomes import Refusal
@@ -58,6 +59,10 @@ def _fits(view: View, _: object, __: float) -> Refusal | None:
     return view.room.refuse(view.job.spec.host_bytes)
 
 
+def _fits_device(view: View, _: object, __: float) -> Refusal | None:
+    return view.room.refuse(view.job.spec.device_bytes)
+
+
 def _owns(view: View, act: e.Act, _: float) -> Refusal | None:
     return None if view.partition.assignment == act.assignment else disowned(view.partition, act)
 
@@ -72,13 +77,18 @@ def _lease_ran_out(view: View, event: e.Lose, now: float) -> Refusal | None:
 LIVE = Guard("the job is running", _is_live)
 SAME_ATTEMPT = Guard("the attempt is the present one", _same_attempt)
 UNCLAIMED = Guard("nobody holds it", _unclaimed)
-FITS = Guard("its bytes fit the host's budget", _fits)
+FITS = Guard("its bytes, and those of whoever waits before it, fit the host's budget", _fits)
+FITS_DEVICE = Guard("its bytes, and those of whoever waits before it, fit the device's budget", _fits_device)
 OWNS = Guard("the whole assignment is the one that holds it", _owns)
 RAN_OUT = Guard("the lease that was read has run out", _lease_ran_out)
 
 STOPPING = Condition("the job is being stopped", lambda view, _: view.job.state is not JobState.RUNNING)
 ATTEMPTS_LEFT = Condition(
     "attempts are left", lambda view, _: view.partition.attempt < view.partition.max_attempts
+)
+MAY_COME_BACK = Condition(
+    "attempts are left, or it was not handed back often yet",
+    lambda view, _: effects.is_free(view) or view.partition.attempt < view.partition.max_attempts,
 )
 RETRY = Condition(
     "a retry is wanted and attempts are left",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from proving.tracker.records import Phase
 
 WAITING_PHASES = (Phase.PENDING, Phase.SYNTH_DONE, Phase.FINALIZING)
+"""The phases with a line of partitions that nobody works on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +36,23 @@ class Keys:
         """Sorted: what waits in this phase, in the order in which it should be taken."""
         return self.name("waiting", phase)
 
+    def tally(self, job_id: str) -> str:
+        """How many partitions of a job are where; see `tally`."""
+        return self.name("tally", job_id)
+
+    def changed(self, job_id: str) -> str:
+        """The version of the live state in which a job changed last."""
+        return self.name("changed", job_id)
+
     @property
     def jobs(self) -> str:
+        """Sorted: the live jobs, by priority and then by age."""
         return self.name("jobs")
+
+    @property
+    def pace(self) -> str:
+        """Seconds and counts of what was done, by circuit and phase."""
+        return self.name("pace")
 
     @property
     def workers(self) -> str:
@@ -66,12 +81,13 @@ class Keys:
 
     @property
     def held(self) -> str:
-        """Bytes held, by host."""
+        """Bytes held, by host and by device."""
         return self.name("held")
 
     @property
-    def epoch(self) -> str:
-        return self.name("epoch")
+    def claims(self) -> str:
+        """How many claims were granted, each under an epoch of its own."""
+        return self.name("claims")
 
     @property
     def rev(self) -> str:

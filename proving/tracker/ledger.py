@@ -1,7 +1,8 @@
 """How the store writes: each change runs the transition table inside one compare-and-set transaction."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import redis
@@ -10,7 +11,7 @@ from proving.tracker import answers
 from proving.tracker import events as e
 from proving.tracker.budget import Room
 from proving.tracker.effects import View
-from proving.tracker.keys import Keys
+from proving.tracker.keys import Keys, member, parse_member
 from proving.tracker.outcomes import STALE, Claimed, Lost, Refusal, Refused, Registered, Stopping
 from proving.tracker.reading import Reader
 from proving.tracker.records import (
@@ -36,6 +37,9 @@ from proving.tracker.transitions import (
 )
 
 Outcome = TypeVar("Outcome")
+
+LONGEST_LINE = 256
+"""Whoever names a partition behind more than so many others has to wait."""
 
 ACTS = frozenset({"synthesized", "hand_off", "finish", "fail", "release", "heartbeat"})
 """Calls of somebody who holds, or thinks he holds, an assignment: late ones are counted as stale writes."""
@@ -66,16 +70,22 @@ class Ledger:
         self.reader = Reader(client, keys)
         self.conflicts = 0
 
-    def run(self, operation: str, body: Callable[[Transaction], Outcome | Refused]) -> Outcome | Refused:
+    def run(
+        self, operation: str, body: Callable[[Transaction], Outcome | Refused], *, counted: bool = True
+    ) -> Outcome | Refused:
         """One transaction; a refusal is counted by operation and reason."""
         outcome = run(self.client, self.keys, body, disturbed=self._conflict)
         if outcome is None:
             outcome = Refused(operation, Refusal.CONTENDED)
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, Refused) and counted:
             self._count(outcome)
         return outcome
 
-    def claim(self, operation: str, job_id: str, index: int, event: e.Claim) -> Claimed | Refused:
+    def claim(
+        self, operation: str, job_id: str, index: int, event: e.Claim, *, counted: bool = True
+    ) -> Claimed | Refused:
+        """Give a waiting partition to a worker, under an epoch that nobody had before."""
+
         def body(tx: Transaction) -> Claimed | Refused:
             job, partition, worker = tx.records(job_id, index, event.worker)
             if job is None or partition is None:
@@ -85,16 +95,16 @@ class Ledger:
             newcomer = worker is None and kind is not WorkerKind.DEVICE
             if newcomer:
                 worker = _newcomer(event.worker, kind, now)
-            view = View(job, partition, worker, tx.epoch(now), self._room(tx, job, worker, event))
+            view = View(job, partition, worker, room=self._room(tx, job, partition, worker, event))
             change = transition(view, event, now)
             if isinstance(change, Refusal):
                 return Refused(operation, change)
             self._save(tx, view, change, change.job, now, newcomer=newcomer)
-            tx.save_epoch(change.epoch)
+            tx.count_claim()
             tx.commit()
             return answers.claimed(view, change, change.job)
 
-        return self.run(operation, body)
+        return self.run(operation, body, counted=counted)
 
     def act(
         self, operation: str, event: e.Act, answer: Callable[[View, Change, JobRecord], Outcome]
@@ -116,9 +126,10 @@ class Ledger:
             if job.state is JobState.RUNNING and after.state is JobState.CANCELLING:
                 siblings = tx.partitions(job, but=who.partition)
                 after, cancelled = cancel_waiting(after, siblings, now)
-            self._save(tx, view, change, after, now)
+            shown = not isinstance(event, e.Heartbeat) or self._worth_showing(worker, now)
+            self._save(tx, view, change, after, now, shown=shown)
             _save_siblings(tx, siblings, cancelled, after, now)
-            tx.commit()
+            tx.commit(shown=shown)
             return answer(view, change, after)
 
         return self.run(operation, body)
@@ -139,7 +150,9 @@ class Ledger:
             tx.save_job(job, after)
             _save_siblings(tx, partitions, cancelled, after, now)
             tx.commit()
-            return Stopping(after.state, after.running)
+            changed = {record.index: record for record in cancelled}
+            running = sum(changed.get(record.index, record).assignment is not None for record in partitions)
+            return Stopping(after.state, running)
 
         return self.run(operation, body)
 
@@ -165,24 +178,31 @@ class Ledger:
         name: str,
         change: Callable[[WorkerRecord, float], WorkerRecord | Refusal | None],
         answer: Callable[[WorkerRecord], Outcome],
+        *,
+        counted: bool = True,
     ) -> Outcome | Refused:
-        """Write what `change` makes of a registered worker; None takes it out of the live state."""
+        """Write what `change` makes of a registered worker; None takes it out of the live state.
+
+        A mere sign of life makes a new version of the snapshot once a lease period, not more often.
+        """
 
         def body(tx: Transaction) -> Outcome | Refused:
             worker = tx.worker(name)
             if worker is None:
                 return Refused(operation, Refusal.UNKNOWN)
-            after = change(worker, tx.now())
+            now = tx.now()
+            after = change(worker, now)
             if isinstance(after, Refusal):
                 return Refused(operation, after)
+            shown = after is None or looks(after) != looks(worker) or self._worth_showing(worker, now)
             if after is None:
                 tx.delete_worker(name)
             else:
-                tx.save_worker(after)
-            tx.commit()
+                tx.save_worker(replace(after, shown_at=now if shown else worker.shown_at))
+            tx.commit(shown=shown)
             return answer(after or worker)
 
-        return self.run(operation, body)
+        return self.run(operation, body, counted=counted)
 
     def register(self, spec: WorkerSpec, lost: tuple[Lost, ...]) -> Registered | Refused:
         def body(tx: Transaction) -> Registered | Refused:
@@ -193,17 +213,40 @@ class Ledger:
             new = transition_worker(old, e.Register(spec, number), tx.now())
             if isinstance(new, Refusal) or new is None:
                 return Refused("register_worker", new or Refusal.UNKNOWN)
-            tx.save_worker(new, new=True)
+            tx.save_worker(replace(new, shown_at=new.seen_at), new=True)
             tx.commit()
             return Registered(number, lost)
 
         return self.run("register_worker", body)
 
-    def _room(self, tx: Transaction, job: JobRecord, worker: WorkerRecord | None, event: e.Claim) -> Room:
-        budget = self.limits.host_budget_bytes
-        if not budget or worker is None or not isinstance(event, e.ClaimSynthesis):
+    def _room(
+        self,
+        tx: Transaction,
+        job: JobRecord,
+        partition: PartitionRecord,
+        worker: WorkerRecord | None,
+        event: e.Claim,
+    ) -> Room:
+        if worker is None or not partition.waiting:
             return Room()
-        return Room(budget, tx.held_bytes(worker.spec.host) if job.spec.host_bytes else 0)
+        if isinstance(event, e.ClaimSynthesis):
+            budget, needed, place = self.limits.host_budget_bytes, job.spec.host_bytes, worker.spec.host
+        elif isinstance(event, e.ClaimDevice):
+            budget, needed, place = worker.spec.memory_bytes, job.spec.device_bytes, worker.spec.place
+        else:
+            return Room()
+        if not budget or not needed:
+            return Room()
+        return Room(budget, tx.held_bytes(place), _bytes_ahead(tx, partition, budget))
+
+    def _worth_showing(self, worker: WorkerRecord | None, now: float) -> bool:
+        """Whether a sign of life is the worker's first in this period of a lease's length.
+
+        The periods are the same for all workers: their signs make new versions at the turn of a period, and
+        in the rest of it a reader finds nothing changed.
+        """
+        period = self.limits.lease_seconds
+        return worker is None or not period or worker.shown_at // period < now // period
 
     def _save(
         self,
@@ -214,14 +257,18 @@ class Ledger:
         now: float,
         *,
         newcomer: bool = False,
+        shown: bool = True,
     ) -> None:
         if job != view.job:
             tx.save_job(view.job, job)
         tx.save_partition(view.partition, change.partition, job, now)
         if change.worker is not None and (newcomer or change.worker != view.worker):
-            tx.save_worker(change.worker, new=newcomer)
+            worker = replace(change.worker, shown_at=now) if shown else change.worker
+            tx.save_worker(worker, new=newcomer)
         if change.spell is not None:
             tx.save_spell(change.spell)
+        if took := _seconds_of(view.partition, change.partition):
+            tx.save_pace(job.spec.circuit_id, view.partition.phase, took)
 
     def _conflict(self) -> None:
         self.conflicts += 1
@@ -243,20 +290,54 @@ def open_records(
     records = []
     for index in range(spec.total_partitions):
         start = given.get(index, PartitionStart(index))
-        if start.phase not in {Phase.PENDING, Phase.DONE}:
+        if start.phase is not Phase.PENDING and not start.phase.terminal:
             raise ValueError(f"partition {index} cannot be opened as {start.phase}")
-        ended = now if start.phase is Phase.DONE else None
-        line = Timeline(queued_at=now, finished_at=ended)
-        most = max(spec.max_attempts, start.attempt)
-        records.append(
-            PartitionRecord(spec.job_id, index, most, start.phase, attempt=start.attempt, timeline=line)
-        )
-    done = sum(record.phase is Phase.DONE for record in records)
-    return JobRecord(spec, opened_at=now, done=done), records
+        line = Timeline(queued_at=now, finished_at=now if start.phase.terminal else None)
+        most = max(spec.max_attempts, start.max_attempts, start.attempt)
+        record = PartitionRecord(spec.job_id, index, most, start.phase, attempt=start.attempt, timeline=line)
+        records.append(replace(record, error=start.error))
+    ended = Counter(record.phase for record in records)
+    job = JobRecord(
+        spec,
+        opened_at=now,
+        done=ended[Phase.DONE],
+        failed=ended[Phase.FAILED],
+        cancelled=ended[Phase.CANCELLED],
+    )
+    return job, records
 
 
 def same_life(old: WorkerSpec, new: WorkerSpec) -> bool:
     return (old.pid, old.incarnation) == (new.pid, new.incarnation)
+
+
+def looks(worker: WorkerRecord) -> tuple[object, ...]:
+    """What of a worker a reader would call a change; not when it was last seen or a key last used."""
+    keys = [(key.circuit_id, key.kind, key.bytes, key.in_use) for key in worker.resident_keys]
+    return worker.spec, worker.assignment, worker.draining, worker.memory, keys
+
+
+def _bytes_ahead(tx: Transaction, partition: PartitionRecord, budget: int) -> int:
+    """What those want who wait before a partition, and whom the budget could ever hold."""
+    before = tx.line_before(partition.phase, member(partition.job, partition.index), LONGEST_LINE)
+    if before is None:
+        return budget
+    jobs = [parse_member(name)[0] for name in before]
+    wanted = tx.wanted_bytes(sorted(set(jobs)), partition.phase)
+    return sum(wanted.get(job_id, 0) for job_id in jobs if wanted.get(job_id, 0) <= budget)
+
+
+def _seconds_of(before: PartitionRecord, after: PartitionRecord) -> float | None:
+    """How long the phase took that a partition has just left forward, by its worker's own doing."""
+    line = after.timeline
+    match before.phase, after.phase:
+        case Phase.SYNTHESIZING, Phase.SYNTH_DONE:
+            return (line.synth_ended_at or 0.0) - (line.synth_started_at or 0.0)
+        case Phase.GPU, Phase.FINALIZING:
+            return (line.gpu_ended_at or 0.0) - (line.gpu_started_at or 0.0)
+        case Phase.FINALIZING, Phase.DONE:
+            return (line.finished_at or 0.0) - (line.gpu_ended_at or 0.0)
+    return None
 
 
 def _newcomer(name: str, kind: WorkerKind, now: float) -> WorkerRecord:

@@ -3,7 +3,7 @@
 `Refused` changed nothing. Every other outcome says what is true from now on. Standard library only.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from proving.tracker.records import Assignment, JobState, Phase
@@ -25,6 +25,7 @@ class Refusal(StrEnum):
     DRAINING = "draining"
     BUDGET_FULL = "budget_full"  # wait and ask again
     OVER_BUDGET = "over_budget"  # more than the whole budget: waiting will not help
+    NOTHING_WAITS = "nothing_waits"
     NOT_EXPIRED = "not_expired"
     ASSEMBLING = "assembling"
     ALREADY_OPEN = "already_open"
@@ -38,8 +39,11 @@ STALE = frozenset({Refusal.SUPERSEDED, Refusal.ALREADY_DONE, Refusal.NOT_OWNER, 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
+    """`place` is the partition (job, index) that was refused, where the caller did not name one."""
+
     operation: str
     reason: Refusal
+    place: tuple[str, int] | None = field(default=None, compare=False)
 
     @property
     def retryable(self) -> bool:

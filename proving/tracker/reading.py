@@ -43,8 +43,8 @@ class Reader:
         """Members of a sorted set that are due, the oldest first, a batch of them."""
         return [raw.decode() for raw in self._client.zrangebyscore(key, "-inf", until, start=0, num=BATCH)]
 
-    def first(self, key: str, limit: int) -> list[str]:
-        return [raw.decode() for raw in self._client.zrange(key, 0, limit - 1)]
+    def first(self, key: str, limit: int, start: int = 0) -> list[str]:
+        return [raw.decode() for raw in self._client.zrange(key, start, start + limit - 1)]
 
     def _present(self, names: list[str]) -> list[bytes]:
         return [data for data in self._client.mget(names) if data] if names else []

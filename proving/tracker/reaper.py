@@ -25,7 +25,7 @@ class Reapable(Protocol):
 
 def reap(store: Reapable) -> list[ReapResult]:
     """Take back what dead workers hold, stop what is past its deadline, reopen lost assemblies, name what has
-    ended and waits to be retired, and forget workers that have not been seen for long.
+    ended and waits to be retired, show silent workers, and forget those not seen for long.
 
     A partition that waits again needs a message, which is the caller's to send.
     """
@@ -33,7 +33,7 @@ def reap(store: Reapable) -> list[ReapResult]:
     now = ledger.reader.now()
     found: list[ReapResult] = [*_lost(store, now), *_expired(ledger, now), *_reopened(ledger, now)]
     found += _settled(ledger, now - ledger.limits.keep_finished_seconds)
-    _forget_unseen(ledger, now)
+    _watch_workers(ledger, now)
     return found
 
 
@@ -71,12 +71,20 @@ def _settled(ledger: Ledger, until: float) -> list[Settled]:
     return [Settled(job.spec.job_id, job.state, job.error) for job in jobs if job.state.terminal]
 
 
-def _forget_unseen(ledger: Ledger, now: float) -> None:
+def _watch_workers(ledger: Ledger, now: float) -> None:
+    """Workers that were not seen for long go. One that fell silent makes a new version of the snapshot once
+    a lease, so that a reader who asks only for what is new learns of the silence."""
     limit = now - ledger.limits.forget_after_seconds
 
     def forget(worker: WorkerRecord, at: float) -> WorkerRecord | Refusal | None:
         return Refusal.NOT_EXPIRED if worker.seen_at > limit else transition_worker(worker, e.Forget(), at)
 
+    def show(worker: WorkerRecord, _: float) -> WorkerRecord:
+        return worker
+
     for worker in ledger.reader.workers(ledger.reader.worker_names()):
+        name, lease = worker.spec.name, ledger.limits.lease_seconds
         if worker.assignment is None and worker.seen_at <= limit:
-            ledger.change_worker("reap", worker.spec.name, forget, lambda gone: gone)
+            ledger.change_worker("reap", name, forget, lambda gone: gone, counted=False)
+        elif now - worker.seen_at > lease and now - worker.shown_at > lease:
+            ledger.change_worker("reap", name, show, lambda silent: silent, counted=False)

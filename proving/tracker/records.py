@@ -116,6 +116,8 @@ class JobSpec:
 
     `host_bytes` is what one partition holds on its host from the start of its synthesis to its end;
     `evaluation_bytes` of them go back already at hand-off, when the device has taken the evaluations.
+    `device_bytes` is what it holds on a device from claim to hand-off: the proving key and work buffers.
+    A partition may be handed back `free_releases` times before that counts as an attempt.
     """
 
     job_id: str
@@ -130,6 +132,8 @@ class JobSpec:
     host_bytes: int = 0
     evaluation_bytes: int = 0
     on_failure: OnFailure = OnFailure.CANCEL
+    device_bytes: int = 0
+    free_releases: int = 8
 
     def __post_init__(self) -> None:
         if self.total_partitions < 1 or self.max_attempts < 1:
@@ -142,16 +146,18 @@ class JobSpec:
 
 @dataclass(frozen=True, slots=True)
 class PartitionStart:
-    """Where a partition starts when its job is opened again from durable records: `pending` or `done`."""
+    """Where a partition starts when its job is opened again from durable records: pending, or ended."""
 
     index: int
     phase: Phase = Phase.PENDING
     attempt: int = 1
+    max_attempts: int = 0
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class JobRecord:
-    """A live job. The tallies count its partitions; `running` counts those with a live assignment."""
+    """A live job. The tallies count the partitions that have ended."""
 
     spec: JobSpec
     state: JobState = JobState.RUNNING
@@ -159,7 +165,6 @@ class JobRecord:
     done: int = 0
     failed: int = 0
     cancelled: int = 0
-    running: int = 0
     ending: Ending | None = None
     error: str | None = None
     ended_at: float | None = None
@@ -209,7 +214,11 @@ class PastAttempt:
 
 @dataclass(frozen=True, slots=True)
 class PartitionRecord:
-    """A live partition. `assignment` is the only statement about who works on it."""
+    """A live partition. `assignment` is the only statement about who works on it.
+
+    `held_bytes` are reserved on `host`, `device_bytes` on `device` (see `WorkerSpec.place`). `epoch` is the
+    last one under which it was claimed.
+    """
 
     job: str
     index: int
@@ -220,9 +229,12 @@ class PartitionRecord:
     lease_expires_at: float | None = None
     host: str | None = None
     held_bytes: int = 0
+    device: str | None = None
+    device_bytes: int = 0
     timeline: Timeline = field(default_factory=Timeline)
     history: tuple[PastAttempt, ...] = ()
     error: str | None = None
+    epoch: int = 0
 
     @property
     def waiting(self) -> bool:
@@ -233,12 +245,18 @@ class PartitionRecord:
         """Whom to name beside this partition: the device's worker once there is one, else the synthesizer."""
         return self.timeline.gpu_worker or self.timeline.synth_worker
 
+    @property
+    def releases(self) -> int:
+        """How often it was handed back."""
+        return sum(past.end is AttemptEnd.RELEASED for past in self.history)
+
 
 @dataclass(frozen=True, slots=True)
 class WorkerSpec:
     """A worker slot as it registers. One name is one slot: it holds at most one assignment.
 
     A different `pid` or `incarnation` under the same name is a new life: what the old one held is lost.
+    `memory_bytes` is the budget of its device, shared by all slots of that device; 0 means no limit.
     """
 
     name: str
@@ -250,6 +268,12 @@ class WorkerSpec:
     pid: int = 0
     version: str = ""
     incarnation: str = ""
+    memory_bytes: int = 0
+
+    @property
+    def place(self) -> str:
+        """The device among all devices, as the budget knows it."""
+        return f"{self.host}/{self.device or self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +295,11 @@ class ResidentKey:
 
 @dataclass(frozen=True, slots=True)
 class WorkerRecord:
-    """A registered worker slot. Whether it is busy is not stored: it is `assignment is not None`."""
+    """A registered worker slot. Whether it is busy is not stored: it is `assignment is not None`.
+
+    `shown_at` is when a sign of life last made a new version of the snapshot, `epoch` the last one under
+    which this slot claimed something.
+    """
 
     spec: WorkerSpec
     worker_id: int
@@ -282,6 +310,8 @@ class WorkerRecord:
     memory: DeviceMemory = field(default_factory=DeviceMemory)
     resident_keys: tuple[ResidentKey, ...] = ()
     reported_at: float = 0.0
+    shown_at: float = 0.0
+    epoch: int = 0
 
 
 @dataclass(frozen=True, slots=True)

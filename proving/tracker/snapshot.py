@@ -1,33 +1,69 @@
 """One atomic reading of all live state, and whether it agrees with itself."""
 
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, TypeVar
 
-from proving.tracker import codec, document
+from proving.tracker import codec, consistency, document
 from proving.tracker.ledger import Ledger, Limits
-from proving.tracker.records import Assignment, JobRecord, PartitionRecord, Phase, Spell, WorkerRecord
+from proving.tracker.records import Assignment, JobRecord, PartitionRecord, Spell, WorkerRecord
 
 READ = """#!lua flags=no-writes
-local prefix = ARGV[1]
-local jobs = {}
-for _, id in ipairs(redis.call('SMEMBERS', KEYS[1])) do
-    local job = redis.call('GET', prefix .. 'job:' .. id)
-    if job then
-        local count = cjson.decode(job).spec.total_partitions
-        local partitions = {}
-        for first = 0, count - 1, 1000 do
-            local names = {}
-            for index = first, math.min(first + 999, count - 1) do
-                names[#names + 1] = prefix .. 'partition:' .. id .. ':' .. index
-            end
-            for _, partition in ipairs(redis.call('MGET', unpack(names))) do
-                partitions[#partitions + 1] = partition
-            end
+local prefix, limit = ARGV[1], tonumber(ARGV[2])
+local wanted = {}
+for place = 3, #ARGV do
+    wanted[ARGV[place]] = true
+end
+
+local function read(command, names)
+    local found = {}
+    for first = 1, #names, 1000 do
+        for _, value in ipairs(redis.call(command, unpack(names, first, math.min(first + 999, #names)))) do
+            found[#found + 1] = value
         end
-        jobs[#jobs + 1] = {job, partitions}
+    end
+    return found
+end
+
+local function named(kind, ids)
+    local names = {}
+    for place, id in ipairs(ids) do
+        names[place] = prefix .. kind .. ':' .. id
+    end
+    return names
+end
+
+local ids = redis.call('ZRANGE', KEYS[1], 0, -1)
+local jobs, changed = read('MGET', named('job', ids)), read('MGET', named('changed', ids))
+local tallies, totals, whole, left = {}, {}, {}, limit
+for place, id in ipairs(ids) do
+    tallies[place] = redis.call('HGETALL', prefix .. 'tally:' .. id)
+    totals[place] = tonumber(string.match(jobs[place] or '', '"total_partitions":(%d+)') or 0)
+    local held = false
+    for field = 1, #tallies[place], 2 do
+        held = held or (tallies[place][field] == 'held' and tonumber(tallies[place][field + 1]) > 0)
+    end
+    whole[place] = limit < 0 or held or wanted[id] or false
+    if whole[place] then
+        left = left - totals[place]
+    end
+end
+for place = 1, #ids do
+    if not whole[place] then
+        left = left - totals[place]
+        whole[place] = left >= 0
+    end
+end
+local partitions = {}
+for place, id in ipairs(ids) do
+    partitions[place] = 0
+    if whole[place] then
+        local names = {}
+        for index = 0, totals[place] - 1 do
+            names[#names + 1] = prefix .. 'partition:' .. id .. ':' .. index
+        end
+        partitions[place] = read('MGET', names)
     end
 end
 local workers = {}
@@ -38,17 +74,41 @@ for _, name in ipairs(redis.call('SMEMBERS', KEYS[2])) do
     end
 end
 return {
-    redis.call('TIME'), redis.call('GET', KEYS[3]), redis.call('GET', KEYS[4]), jobs, workers,
+    redis.call('TIME'), redis.call('GET', KEYS[3]), redis.call('GET', KEYS[4]),
+    jobs, tallies, changed, partitions, workers, redis.call('ZCARD', KEYS[9]),
     redis.call('HGETALL', KEYS[5]), redis.call('HGETALL', KEYS[6]), redis.call('HGETALL', KEYS[7]),
+    redis.call('HGETALL', KEYS[8]),
 }
 """
 
-_HELD_PHASES = {Phase.SYNTHESIZING, Phase.GPU}
+REMEMBERED = 8192
+"""Records that are kept decoded between two readings, by their bytes: most do not change from one to the
+next."""
+
+Record = TypeVar("Record")
+
+
+def _remembered(load: Callable[[bytes], Record]) -> Callable[[bytes], Record]:
+    return lru_cache(maxsize=REMEMBERED)(load)
+
+
+_job = _remembered(codec.load_job)
+_partition = _remembered(codec.load_partition)
+_worker = _remembered(codec.load_worker)
+_spell = _remembered(codec.load_spell)
 
 
 @dataclass(frozen=True)
 class LiveJob:
+    """A job, how many of its partitions are where (see `tally`), and, where it is `whole`, all of them.
+
+    `changed` is the version of the live state in which it changed last.
+    """
+
     record: JobRecord
+    counts: Mapping[str, int]
+    changed: int
+    whole: bool
     partitions: tuple[PartitionRecord, ...]
 
 
@@ -60,16 +120,21 @@ class LiveWorker:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Everything live at one instant of the server's clock. `rev` is its version, fit for an ETag."""
+    """Everything live at one instant of the server's clock. `rev` is its version, fit for an ETag.
+
+    `leases` is how many leases run; `pace` what was done so far, by circuit and phase.
+    """
 
     rev: int
     generated_at: float
     started_at: float | None
     jobs: tuple[LiveJob, ...]
     workers: tuple[LiveWorker, ...]
+    leases: int
     counters: Mapping[str, int]
     stale_writes: Mapping[str, int]
     held_bytes: Mapping[str, int]
+    pace: Mapping[str, float]
     limits: Limits
 
     @property
@@ -80,47 +145,56 @@ class Snapshot:
     @cached_property
     def violations(self) -> tuple[str, ...]:
         """Each contradiction in words; none in a sound system."""
-        return tuple(_violations(self))
+        return tuple(consistency.violations(self))
 
     @cached_property
     def held(self) -> Mapping[Assignment, PartitionRecord]:
         """The partitions that somebody works on."""
         return {p.assignment: p for job in self.jobs for p in job.partitions if p.assignment}
 
-    def document(self, jobs: Collection[str] | None = None) -> dict[str, Any]:
-        """The status document, a superset of cuzk's, ready for json.dumps; `jobs` narrows the pipelines."""
-        return document.build(self, jobs)
+    def document(self, jobs: Collection[str] | None = None, since: int | None = None) -> dict[str, Any]:
+        """The status document, a superset of cuzk's, ready for json.dumps.
+
+        `jobs` narrows the pipelines to these, `since` to those that changed after that version.
+        """
+        return document.build(self, jobs, since)
 
 
-def read_snapshot(ledger: Ledger) -> Snapshot:
+def read_snapshot(ledger: Ledger, limit: int | None = None, jobs: Collection[str] = ()) -> Snapshot:
+    """One reading. Past `limit` partitions, jobs of which nobody works on anything come as counts alone,
+    the last in line first; those named in `jobs` come whole all the same."""
     keys = ledger.keys
-    names = [keys.jobs, keys.workers, keys.rev, keys.started, keys.counters, keys.stale, keys.held]
+    names = [keys.jobs, keys.workers, keys.rev, keys.started, keys.counters, keys.stale, keys.held, keys.pace]
     read = ledger.client.register_script(READ)
-    clock, rev, started, jobs, workers, counters, stale, held = read(keys=names, args=[keys.prefix])
+    found = read(keys=[*names, keys.leases], args=[keys.prefix, -1 if limit is None else limit, *jobs])
+    clock, rev, started, records, tallies, changed, partitions, workers, leases, *numbers = found
+    counters, stale, held, pace = numbers
+    live = [_live_job(*raw) for raw in zip(records, tallies, changed, partitions, strict=True) if raw[0]]
     return Snapshot(
         rev=int(rev or 0),
         generated_at=int(clock[0]) + int(clock[1]) / 1e6,
         started_at=float(started) if started else None,
-        jobs=tuple(sorted((_live_job(*raw) for raw in jobs), key=_job_order)),
+        jobs=tuple(live),
         workers=tuple(sorted((_live_worker(*raw) for raw in workers), key=_worker_order)),
+        leases=int(leases),
         counters=_numbers(counters),
         stale_writes=_numbers(stale),
         held_bytes=_numbers(held),
+        pace={name.decode(): float(value) for name, value in zip(pace[::2], pace[1::2], strict=True)},
         limits=ledger.limits,
     )
 
 
-def _live_job(job: bytes, partitions: list[bytes | None]) -> LiveJob:
-    return LiveJob(codec.load_job(job), tuple(codec.load_partition(data) for data in partitions if data))
+def _live_job(
+    job: bytes, counts: list[bytes], changed: bytes | None, partitions: list[bytes | None] | int
+) -> LiveJob:
+    whole = isinstance(partitions, list)
+    read = tuple(_partition(data) for data in partitions if data) if isinstance(partitions, list) else ()
+    return LiveJob(_job(job), _numbers(counts), int(changed or 0), whole, read)
 
 
 def _live_worker(worker: bytes, recent: list[bytes]) -> LiveWorker:
-    return LiveWorker(codec.load_worker(worker), tuple(codec.load_spell(data) for data in recent))
-
-
-def _job_order(job: LiveJob) -> tuple[int, float, str]:
-    spec = job.record.spec
-    return -spec.priority, spec.submitted_at, spec.job_id
+    return LiveWorker(_worker(worker), tuple(_spell(data) for data in recent))
 
 
 def _worker_order(worker: LiveWorker) -> tuple[str, int, str]:
@@ -131,70 +205,3 @@ def _worker_order(worker: LiveWorker) -> tuple[str, int, str]:
 def _numbers(flat: list[bytes]) -> dict[str, int]:
     names, values = flat[::2], flat[1::2]
     return {name.decode(): int(value) for name, value in sorted(zip(names, values, strict=True))}
-
-
-def _violations(snapshot: Snapshot) -> Iterator[str]:
-    workers = {worker.record.spec.name: worker.record for worker in snapshot.workers}
-    partitions = {(p.job, p.index): p for job in snapshot.jobs for p in job.partitions}
-    named = Counter(p.assignment.worker for p in partitions.values() if p.assignment)
-    yield from (f"{count} partitions name worker {name}" for name, count in named.items() if count > 1)
-    for partition in partitions.values():
-        yield from _partition_violations(partition, workers)
-    for worker in workers.values():
-        if worker.assignment is None:
-            continue
-        held = partitions.get((worker.assignment.job, worker.assignment.partition))
-        if held is None or held.assignment != worker.assignment:
-            yield f"worker {worker.spec.name} names a partition that does not name it"
-    for job in snapshot.jobs:
-        yield from _tally_violations(job)
-    yield from _budget_violations(snapshot)
-
-
-def _partition_violations(partition: PartitionRecord, workers: Mapping[str, WorkerRecord]) -> Iterator[str]:
-    name, assignment = f"partition {partition.index} of {partition.job}", partition.assignment
-    if assignment is None:
-        if partition.phase in _HELD_PHASES:
-            yield f"{name} is {partition.phase} by nobody"
-        return
-    if partition.phase not in _HELD_PHASES | {Phase.FINALIZING}:
-        yield f"{name} is {partition.phase} and yet held by {assignment.worker}"
-    if (assignment.job, assignment.partition, assignment.attempt) != (
-        partition.job,
-        partition.index,
-        partition.attempt,
-    ):
-        yield f"{name} is held by an assignment for something else"
-    holder = workers.get(assignment.worker)
-    if holder is None or holder.assignment != assignment:
-        yield f"{name} names worker {assignment.worker}, which does not name it"
-
-
-def _tally_violations(job: LiveJob) -> Iterator[str]:
-    record = job.record
-    phases = Counter(partition.phase for partition in job.partitions)
-    counted = (
-        len(job.partitions),
-        phases[Phase.DONE],
-        phases[Phase.FAILED],
-        phases[Phase.CANCELLED],
-        sum(partition.assignment is not None for partition in job.partitions),
-    )
-    if counted != (
-        record.spec.total_partitions,
-        record.done,
-        record.failed,
-        record.cancelled,
-        record.running,
-    ):
-        yield f"job {record.spec.job_id} miscounts its partitions"
-
-
-def _budget_violations(snapshot: Snapshot) -> Iterator[str]:
-    summed: Counter[str] = Counter()
-    for job in snapshot.jobs:
-        for partition in job.partitions:
-            summed[partition.host or ""] += partition.held_bytes
-    for host in summed.keys() | snapshot.held_bytes.keys():
-        if summed[host] != snapshot.held_bytes.get(host, 0):
-            yield f"host {host} miscounts the bytes it holds"

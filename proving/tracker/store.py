@@ -1,6 +1,6 @@
 """Live state in Redis: every change is one compare-and-set transaction on the pure transition table."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import redis
@@ -9,6 +9,7 @@ from proving.tracker import answers
 from proving.tracker import events as e
 from proving.tracker.keys import Keys, parse_member
 from proving.tracker.ledger import Ledger, Limits, open_records, same_life
+from proving.tracker.line import take
 from proving.tracker.outcomes import (
     Applied,
     Assembled,
@@ -98,6 +99,7 @@ class Store:
             tx.save_job(None, job)
             for record in records:
                 tx.save_partition(None, record, job, now)
+            tx.save_tally(spec.job_id, records)
             tx.commit()
             return Opened(spec.job_id)
 
@@ -162,6 +164,17 @@ class Store:
             e.ClaimSynthesis(worker, attempt, self.ledger.limits.lease_seconds),
         )
 
+    def take_synthesis(self, worker: str) -> Claimed | Refused:
+        """`claim_synthesis` of the first in line; see `line.take`."""
+        lease = self.ledger.limits.lease_seconds
+        return take(
+            self.ledger,
+            "claim_synthesis",
+            Phase.PENDING,
+            worker,
+            lambda attempt: e.ClaimSynthesis(worker, attempt, lease),
+        )
+
     def synthesized(self, assignment: Assignment) -> Applied | Stopped | Refused:
         """synthesizing -> synth_done; the evaluations are on the spool."""
         return self.ledger.act("synthesized", e.EndSynthesis(assignment), answers.moved)
@@ -170,6 +183,17 @@ class Store:
         """synth_done -> gpu. The worker must have registered as a device worker."""
         return self.ledger.claim(
             "claim_device", job_id, index, e.ClaimDevice(worker, attempt, self.ledger.limits.lease_seconds)
+        )
+
+    def take_device(self, worker: str) -> Claimed | Refused:
+        """`claim_device` of the first in line that this device can hold; see `line.take`."""
+        lease = self.ledger.limits.lease_seconds
+        return take(
+            self.ledger,
+            "claim_device",
+            Phase.SYNTH_DONE,
+            worker,
+            lambda attempt: e.ClaimDevice(worker, attempt, lease),
         )
 
     def hand_off(self, assignment: Assignment) -> Applied | Stopped | Refused:
@@ -197,7 +221,10 @@ class Store:
         return self.ledger.act("fail", e.Fail(assignment, error, retry), answers.given_up)
 
     def release(self, assignment: Assignment) -> Retried | Failed | Stopped | Refused:
-        """Hand back unfinished work (shutdown, or a requested cancel). Counts as an attempt."""
+        """Hand back unfinished work (shutdown, or a requested cancel).
+
+        The next attempt begins, yet none of `max_attempts` is spent, up to the job's `free_releases` times.
+        """
         return self.ledger.act("release", e.Release(assignment), answers.given_up)
 
     def heartbeat(self, assignment: Assignment) -> Beat | CancelRequested | Refused:
@@ -302,9 +329,9 @@ class Store:
     def worker(self, name: str) -> WorkerRecord | None:
         return next(iter(self.ledger.reader.workers([name])), None)
 
-    def snapshot(self) -> Snapshot:
-        """All live state by one atomic read."""
-        return read_snapshot(self.ledger)
+    def snapshot(self, limit: int | None = None, jobs: Collection[str] = ()) -> Snapshot:
+        """All live state by one atomic read; past `limit` partitions, jobs that only wait come as counts."""
+        return read_snapshot(self.ledger, limit, jobs)
 
     def rev(self) -> int:
         """Grows with each change."""

@@ -2,15 +2,16 @@
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 
 import redis
 
 from proving.tracker import codec
 from proving.tracker.budget import held_changes
-from proving.tracker.keys import WAITING_PHASES, Keys, member
-from proving.tracker.records import JobRecord, JobState, PartitionRecord, Spell, WorkerRecord
+from proving.tracker.keys import Keys, member
+from proving.tracker.records import JobRecord, JobState, PartitionRecord, Phase, Spell, WorkerRecord
+from proving.tracker.tally import moved, tally
 
 Outcome = TypeVar("Outcome")
 
@@ -28,6 +29,7 @@ class Transaction:
         self._pipe = pipe
         self._keys = keys
         self._writing = False
+        self._moved: set[str] = set()
 
     # reading
 
@@ -62,15 +64,28 @@ class Transaction:
         found = self._read(*(self._keys.partition(job.spec.job_id, index) for index in indexes))
         return [codec.load_partition(data) for data in found if data]
 
-    def epoch(self, now: float) -> int:
-        """The last epoch drawn. Where none is known the clock's milliseconds stand in, which lie above all
-        that were drawn before a loss of Redis."""
-        (data,) = self._read(self._keys.epoch)
-        return int(data) if data else int(now * 1000)
-
-    def held_bytes(self, host: str) -> int:
+    def held_bytes(self, place: str) -> int:
         self._pipe.watch(self._keys.held)
-        return int(self._pipe.hget(self._keys.held, host) or 0)
+        return int(self._pipe.hget(self._keys.held, place) or 0)
+
+    def line_before(self, phase: Phase, name: str, longest: int) -> list[str] | None:
+        """Who waits before a member of a line, the first first; None where more than `longest` do.
+
+        Not watched: whoever comes later to the head of the line did come later.
+        """
+        key = self._keys.waiting(phase)
+        place = int(self._pipe.zrank(key, name) or 0)
+        if place > longest:
+            return None
+        return [raw.decode() for raw in self._pipe.zrange(key, 0, place - 1)] if place else []
+
+    def wanted_bytes(self, job_ids: Collection[str], phase: Phase) -> dict[str, int]:
+        """What a partition of each of these jobs wants to hold when it leaves the line of a phase."""
+        found = self._pipe.mget([self._keys.job(job_id) for job_id in job_ids]) if job_ids else []
+        specs = [codec.load_job(data).spec for data in found if data]
+        return {
+            spec.job_id: spec.host_bytes if phase is Phase.PENDING else spec.device_bytes for spec in specs
+        }
 
     def worker_id(self, name: str) -> int:
         """The number that this name has, or will have, among the device workers."""
@@ -87,9 +102,10 @@ class Transaction:
 
     def save_job(self, before: JobRecord | None, after: JobRecord) -> None:
         pipe, keys, job_id = self._write(), self._keys, after.spec.job_id
+        self._moved.add(job_id)
         pipe.set(keys.job(job_id), codec.dump(after))
         if before is None:
-            pipe.sadd(keys.jobs, job_id)
+            pipe.zadd(keys.jobs, {job_id: _order(after)})
         _index(pipe, keys.deadlines, job_id, after.spec.deadline if _may_expire(after) else None)
         _index(pipe, keys.assemblies, job_id, after.assembly_expires_at)
         if after.state.terminal and (before is None or not before.state.terminal):
@@ -101,16 +117,33 @@ class Transaction:
     ) -> None:
         pipe, keys = self._write(), self._keys
         name = member(after.job, after.index)
+        self._moved.add(after.job)
         pipe.set(keys.partition(after.job, after.index), codec.dump(after))
-        _index(pipe, keys.leases, name, after.lease_expires_at)
-        if before is None or (before.waiting, before.phase) != (after.waiting, after.phase):
-            for phase in WAITING_PHASES:
-                waits = after.waiting and after.phase is phase
-                _index(pipe, keys.waiting(phase), name, _order(job) if waits else None)
-        for host, change in held_changes(before, after).items():
-            pipe.hincrby(keys.held, host, change)
-        if before is not None and (before.phase, before.attempt) != (after.phase, after.attempt):
+        if before is None or before.lease_expires_at != after.lease_expires_at:
+            _index(pipe, keys.leases, name, after.lease_expires_at)
+        old, new = _line_of(before), _line_of(after)
+        if old is not None and old is not new:
+            pipe.zrem(keys.waiting(old), name)
+        if new is not None and new is not old:
+            pipe.zadd(keys.waiting(new), {name: _order(job)})
+        for place, change in held_changes(before, after).items():
+            pipe.hincrby(keys.held, place, change)
+        if before is None:
+            return
+        for field, change in moved(before, after).items():
+            pipe.hincrby(keys.tally(after.job), field, change)
+        if (before.phase, before.attempt) != (after.phase, after.attempt):
             self._tell(before, after, now)
+
+    def save_tally(self, job_id: str, records: Sequence[PartitionRecord]) -> None:
+        """Where the partitions of a fresh job start."""
+        self._write().hset(self._keys.tally(job_id), mapping=tally(records))
+
+    def save_pace(self, circuit_id: str, phase: Phase, seconds: float) -> None:
+        """How long a phase of a partition took, for those who ask when a job will be done."""
+        pipe = self._write()
+        pipe.hincrbyfloat(self._keys.pace, f"{circuit_id}:{phase}:seconds", max(0.0, seconds))
+        pipe.hincrby(self._keys.pace, f"{circuit_id}:{phase}:count", 1)
 
     def save_worker(self, after: WorkerRecord, *, new: bool = False) -> None:
         pipe, keys, name = self._write(), self._keys, after.spec.name
@@ -125,15 +158,14 @@ class Transaction:
         pipe.rpush(key, codec.dump(spell))
         pipe.ltrim(key, -RECENT_SPELLS, -1)
 
-    def save_epoch(self, epoch: int) -> None:
-        self._write().set(self._keys.epoch, epoch)
+    def count_claim(self) -> None:
+        self._write().incr(self._keys.claims)
 
     def delete_job(self, job: JobRecord) -> None:
         pipe, keys, job_id = self._write(), self._keys, job.spec.job_id
         names = [keys.partition(job_id, index) for index in range(job.spec.total_partitions)]
-        pipe.delete(keys.job(job_id), *names)
-        pipe.srem(keys.jobs, job_id)
-        for index in (keys.deadlines, keys.assemblies, keys.ended):
+        pipe.delete(keys.job(job_id), keys.tally(job_id), keys.changed(job_id), *names)
+        for index in (keys.jobs, keys.deadlines, keys.assemblies, keys.ended):
             pipe.zrem(index, job_id)
 
     def delete_worker(self, name: str) -> None:
@@ -141,9 +173,14 @@ class Transaction:
         pipe.delete(self._keys.worker(name), self._keys.recent(name))
         pipe.srem(self._keys.workers, name)
 
-    def commit(self) -> None:
-        self._write().incr(self._keys.rev)
-        self._pipe.execute()
+    def commit(self, *, shown: bool = True) -> None:
+        """Write. `shown`: whether a reader of the snapshot sees a difference, and so a new version."""
+        pipe, keys = self._write(), self._keys
+        if shown:
+            pipe.incr(keys.rev)
+            for job_id in self._moved:
+                pipe.copy(keys.rev, keys.changed(job_id), replace=True)
+        pipe.execute()
 
     def _write(self) -> Any:
         if not self._writing:
@@ -202,6 +239,11 @@ def _index(pipe: Any, key: str, name: str, score: float | None) -> None:
 def _order(job: JobRecord) -> float:
     """Priority first, then the age of the job; partitions of one job sort by their index."""
     return (4 - job.spec.priority) * _PRIORITY_STEP + job.spec.submitted_at
+
+
+def _line_of(record: PartitionRecord | None) -> Phase | None:
+    """The line in which a partition stands, if it waits."""
+    return record.phase if record is not None and record.waiting else None
 
 
 def _may_expire(job: JobRecord) -> bool:

@@ -59,7 +59,7 @@ def _while_held(phase: Phase) -> tuple[Rule, ...]:
         Rule(phase, e.Fail, _PROVED_AGAIN[phase], effects.again, (g.OWNS,), g.RETRY),
         Rule(phase, e.Fail, Phase.FAILED, effects.fail, (g.OWNS,)),
         Rule(phase, e.Release, Phase.CANCELLED, effects.stop, (g.OWNS,), g.STOPPING),
-        Rule(phase, e.Release, _WAITS_AGAIN[phase], effects.again, (g.OWNS,), g.ATTEMPTS_LEFT),
+        Rule(phase, e.Release, _WAITS_AGAIN[phase], effects.again, (g.OWNS,), g.MAY_COME_BACK),
         Rule(phase, e.Release, Phase.FAILED, effects.exhaust, (g.OWNS,)),
         Rule(phase, e.Lose, Phase.CANCELLED, effects.stop, lost, g.STOPPING),
         Rule(phase, e.Lose, _WAITS_AGAIN[phase], effects.again, lost, g.ATTEMPTS_LEFT),
@@ -80,7 +80,7 @@ PARTITION_TABLE: tuple[Rule, ...] = (
     Rule(Phase.SYNTHESIZING, e.EndSynthesis, Phase.CANCELLED, effects.stop, (g.OWNS,), g.STOPPING),
     Rule(Phase.SYNTHESIZING, e.EndSynthesis, Phase.SYNTH_DONE, effects.end_synthesis, (g.OWNS,)),
     *_while_held(Phase.SYNTHESIZING),
-    Rule(Phase.SYNTH_DONE, e.ClaimDevice, Phase.GPU, effects.begin, _CLAIM),
+    Rule(Phase.SYNTH_DONE, e.ClaimDevice, Phase.GPU, effects.begin, (*_CLAIM, g.FITS_DEVICE)),
     *_while_waiting(Phase.SYNTH_DONE),
     Rule(Phase.GPU, e.HandOff, Phase.CANCELLED, effects.stop, (g.OWNS,), g.STOPPING),
     Rule(Phase.GPU, e.HandOff, Phase.FINALIZING, effects.hand_off, (g.OWNS,)),
@@ -135,7 +135,6 @@ class Change:
     job: JobRecord
     partition: PartitionRecord
     worker: WorkerRecord | None
-    epoch: int
     spell: Spell | None = None
 
 
@@ -149,18 +148,18 @@ def transition(
     if isinstance(rule, Refusal):
         return rule
     move = rule.effect(view, event, now, rule.target)
-    worker, epoch = view.worker, view.epoch
+    worker = view.worker
     if isinstance(event, e.Heartbeat) and worker is not None:
         worker = replace(worker, seen_at=now)
     if isinstance(move.worker_event, e.Occupy):
         occupied = transition_worker(worker, move.worker_event, now)
         if isinstance(occupied, Refusal):
             return occupied
-        worker, epoch = occupied, move.worker_event.assignment.epoch
+        worker = occupied
     elif isinstance(move.worker_event, e.Vacate):
         vacated = transition_worker(worker, move.worker_event, now)
         worker = worker if isinstance(vacated, Refusal) else vacated
-    return Change(_account(view, move.partition, now), move.partition, worker, epoch, move.spell)
+    return Change(_account(view, move.partition, now), move.partition, worker, move.spell)
 
 
 def transition_job(job: JobRecord, event: e.JobEvent, now: float) -> JobRecord | Refusal:
@@ -243,7 +242,6 @@ def _account(view: View, after: PartitionRecord, now: float) -> JobRecord:
         done=job.done + more(Phase.DONE),
         failed=job.failed + more(Phase.FAILED),
         cancelled=job.cancelled + more(Phase.CANCELLED),
-        running=job.running + (after.assignment is not None) - (before.assignment is not None),
     )
     if after.phase is Phase.FAILED and job.spec.on_failure is OnFailure.CANCEL:
         stopped = transition_job(job, e.Stop(Ending.FAILED, f"partition {after.index}: {after.error}"), now)

@@ -17,20 +17,19 @@ class World:
         self.job = JobRecord(job_spec(total=total, **spec))
         self.partitions = [PartitionRecord("job", i, self.job.spec.max_attempts) for i in range(total)]
         self.workers: dict[str, WorkerRecord] = {}
-        self.epoch = 0
         self.budget = budget
         self.held: dict[str, int] = {}
         self.table = table
 
     def apply(self, index: int, worker: str, event: object) -> Change | Refusal:
         room = Room(self.budget, self.held.get("host", 0))
-        view = View(self.job, self.partitions[index], self.workers.get(worker), self.epoch, room)
+        view = View(self.job, self.partitions[index], self.workers.get(worker), room)
         change = transition(view, event, NOW, table=self.table)
         if isinstance(change, Refusal):
             return change
         for host, more in held_changes(view.partition, change.partition).items():
             self.held[host] = self.held.get(host, 0) + more
-        self.job, self.partitions[index], self.epoch = change.job, change.partition, change.epoch
+        self.job, self.partitions[index] = change.job, change.partition
         if change.worker is not None:
             self.workers[worker] = change.worker
         if view.job.state is JobState.RUNNING and self.job.state is JobState.CANCELLING:

@@ -97,7 +97,7 @@ class TrackerMachine(RuleBasedStateMachine):
         outcome = getattr(self.store, f"claim_{kind}")(worker, "job", index, attempt)
         assert isinstance(outcome, o.Claimed if allowed else o.Refused), outcome
         if isinstance(outcome, o.Claimed):
-            assert all(outcome.assignment.epoch > old.epoch for old in self.issued)
+            assert all(outcome.assignment.epoch > old.epoch for old in self.issued), "epochs grow"
             self.issued.append(outcome.assignment)
             place = self.model.places[index]
             place.phase, place.holder = RUNS_IN[kind], outcome.assignment

@@ -213,6 +213,7 @@ def test_devices(busy):
     assert zero["memory"] == {
         "total_bytes": 1_000,
         "used_bytes": 800,
+        "reserved_bytes": 0,
         "occupants": [
             {"kind": "key", "circuit_id": "circuit", "bytes": 700},
             {"kind": "key", "circuit_id": "other", "bytes": 20},
@@ -277,7 +278,7 @@ def test_many_partitions_come_in_one_reading(store, driver):
         ("partition:job:3", "phase", "synth_done", "synth_done and yet held"),
         ("partition:job:3", "assignment", None, "gpu by nobody"),
         ("partition:job:0", "phase", "done", "miscounts its partitions"),
-        ("partition:job:2", "held_bytes", 7, "miscounts the bytes"),
+        ("partition:job:2", "held_bytes", 7, "miscounts its partitions"),
     ],
 )
 def test_contradiction_is_confessed(busy, key, field, value, words):

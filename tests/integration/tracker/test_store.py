@@ -104,7 +104,7 @@ def test_epochs_grow_with_each_claim_and_survive_the_job(store, driver):
         store.cancel_job("job")
         store.release(Assignment("synth-job-0@host", "job", 0, 1, epochs[-1]))
         assert store.retire_job("job") == o.Retired("job")
-    assert epochs[1] == epochs[0] + 1
+    assert epochs[1] > epochs[0]
 
 
 def test_assignment_of_an_earlier_life_of_the_job_is_foreign(store, driver):

@@ -60,11 +60,24 @@ def test_attempts_end(attempts, error):
     assert world.claim_device("gpu0", 0, attempts) is Refusal.FAILED
 
 
-def test_handing_back_counts_and_ends_too():
-    world = World(total=1, max_attempts=2)
-    world.release(world.claim_synthesis("synth0", 0, 1))
-    change = world.release(world.claim_synthesis("synth0", 0, 2))
-    assert (change.partition.phase, change.partition.error) == (Phase.FAILED, "handed back 2 times")
+def test_handing_back_spends_no_attempt():
+    """A worker that is told to stop hands its work back: rolling restarts must not fail a job."""
+    world = World(total=1, max_attempts=2, free_releases=5)
+    for attempt in range(1, 6):
+        world.release(world.claim_synthesis("synth0", 0, attempt))
+    lost = world.lose(world.claim_synthesis("synth0", 0, 6))
+    assert (lost.partition.attempt, lost.partition.max_attempts) == (7, 7)
+    change = world.lose(world.claim_synthesis("synth0", 0, 7))
+    assert (change.partition.phase, change.partition.error) == (Phase.FAILED, "lost 2 times")
+
+
+def test_handing_back_ends_too():
+    world = World(total=1, max_attempts=2, free_releases=3)
+    for attempt in range(1, 5):
+        change = world.release(world.claim_synthesis("synth0", 0, attempt))
+        assert change.partition.attempt <= change.partition.max_attempts
+    change = world.release(world.claim_synthesis("synth0", 0, 5))
+    assert (change.partition.phase, change.partition.error) == (Phase.FAILED, "handed back 5 times")
 
 
 def test_failure_without_retry_names_the_partition_and_stops_the_rest():

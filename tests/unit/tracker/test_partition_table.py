@@ -91,12 +91,12 @@ def make_view(state: str, event: object, *, job_state: JobState = JobState.RUNNI
         assignment=holder if held else None,
         lease_expires_at=90.0 if held else None,
     )
-    job = JobRecord(job_spec(total=2), state=job_state, running=int(held))
+    job = JobRecord(job_spec(total=2), state=job_state)
     if isinstance(event, e.Claim):
         spec = WorkerSpec("new@host", e.CLAIMANT_KIND[type(event)], "host")
-        return View(job, record, WorkerRecord(spec, 0, 0.0, 0.0), epoch=7)
+        return View(job, record, WorkerRecord(spec, 0, 0.0, 0.0))
     spec = WorkerSpec("old@host", KINDS.get(phase, WorkerKind.DEVICE), "host")
-    return View(job, record, WorkerRecord(spec, 0, 0.0, 0.0, assignment=holder if held else None), epoch=7)
+    return View(job, record, WorkerRecord(spec, 0, 0.0, 0.0, assignment=holder if held else None))
 
 
 @pytest.mark.parametrize("name", EVENTS)
@@ -120,7 +120,6 @@ def test_worker_is_busy_exactly_while_it_holds(state, name):
     outcome = transition(make_view(state, event), event, NOW)
     if isinstance(outcome, Change) and outcome.worker is not None:
         assert outcome.worker.assignment == outcome.partition.assignment
-        assert outcome.job.running == int(outcome.partition.assignment is not None)
 
 
 @pytest.mark.parametrize("name", EVENTS)
@@ -221,11 +220,18 @@ def test_reaper_needs_the_lease_it_read():
     assert transition(view, e.Lose(HOLDER, 80.0), NOW) == Refusal.NOT_EXPIRED
 
 
-def test_every_claim_draws_a_higher_epoch():
+@pytest.mark.parametrize(
+    ("clock", "last", "drawn"), [(NOW, 7, 100_000_000), (0.0, 7, 8), (NOW, 10**18, 10**18 + 1)]
+)
+def test_every_claim_draws_a_higher_epoch(clock, last, drawn):
     event = EVENTS["claim_device"](HOLDER)
-    change = transition(make_view("synth_done", event), event, NOW)
-    assert change.epoch == 8
-    assert change.partition.assignment.epoch == 8
+    view = make_view("synth_done", event)
+    for older in (
+        replace(view, worker=replace(view.worker, epoch=last)),
+        replace(view, partition=replace(view.partition, epoch=last)),
+    ):
+        change = transition(older, event, clock)
+        assert change.partition.assignment.epoch == change.partition.epoch == change.worker.epoch == drawn
 
 
 def test_rows_that_could_never_apply_do_not_exist():

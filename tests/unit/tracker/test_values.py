@@ -69,7 +69,7 @@ def test_partition_reads_back_with_its_history():
 
 def test_job_and_worker_read_back():
     job = JobRecord(
-        job_spec(deadline=5.0), JobState.CANCELLING, 1.0, 1, 1, 0, 1, Ending.DEADLINE, "late", None, 3.0
+        job_spec(deadline=5.0), JobState.CANCELLING, 1.0, 1, 1, 0, Ending.DEADLINE, "late", None, 3.0
     )
     assert codec.load_job(codec.dump(job)) == job
     worker = WorkerRecord(
