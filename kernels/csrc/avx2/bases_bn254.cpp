@@ -1,13 +1,11 @@
-#include "factories.hpp"
-#include "msm.hpp"
+#include "packed_bases.hpp"
 
 namespace cuzk::avx2 {
 
 std::unique_ptr<window_bases> load_bn254(group_id group, const std::uint8_t* points, std::size_t n,
                                          int threads) {
-  if (group == group_id::g1)
-    return std::make_unique<packed_bases<coordinates_of<bn254, 1>::type>>(points, n, threads);
-  return std::make_unique<packed_bases<coordinates_of<bn254, 2>::type>>(points, n, threads);
+  if (group == group_id::g1) return std::make_unique<packed_bases<bn254, 1>>(points, n, threads);
+  return std::make_unique<packed_bases<bn254, 2>>(points, n, threads);
 }
 
 }  // namespace cuzk::avx2

@@ -1,12 +1,12 @@
 // The AVX2 engine: what the seam asks for, from the templates of this folder.
 //
-// Files here are compiled for AVX2 and BMI2, the rest of the library for any x86-64, and it must stay possible to
-// load it on a CPU without them. Everything here is in namespace cuzk::avx2 and reached through this engine alone,
-// after the test below. What is left are inline functions and templates of shared headers and of the standard
-// library, which both sides emit under one name: CMakeLists.txt therefore links the files of this folder into one
-// object first and hides all its names but the entries, so that each side keeps its own copies. No object of static
-// storage here needs code to be initialised. A test disassembles the library and finds no AVX instruction within
-// reach of the portable code.
+// Files here are compiled for AVX2 and BMI2, the rest of the library for any x86-64, and it must stay
+// possible to load it on a CPU without them. Everything here is in namespace cuzk::avx2 and reached through
+// this engine alone, after the test below. What is left are inline functions and templates of shared headers
+// and of the standard library, which both sides emit under one name: CMakeLists.txt therefore links the files
+// of this folder into one object first and hides all its names but the entries, so that each side keeps its
+// own copies. No object of static storage here needs code to be initialised. A test disassembles the library
+// and finds no AVX instruction within reach of the portable code.
 #include "engine.hpp"
 
 #include "factories.hpp"

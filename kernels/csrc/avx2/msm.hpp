@@ -4,26 +4,14 @@
 // summed pairwise, and the bucket sums are weighted by their digits; scalars 0 and 1 are set aside. Windows
 // are the tasks of the threads; those left over are split by bucket range.
 #pragma once
-#include <cstdlib>
-#include <memory>
 #include <numeric>
 #include <vector>
 
 #include "buckets.hpp"
-#include "factories.hpp"
 #include "recoding.hpp"
 #include "threads.hpp"
 
 namespace cuzk::avx2 {
-
-// In ns on the machine it was measured on; only the ratios count.
-struct addition_costs {
-  double addition, sorting, scalar_addition;
-};
-template <class C>
-inline constexpr addition_costs costs_of =
-    C::field::words == 6 ? (C::words == 6 ? addition_costs{172, 12, 700} : addition_costs{430, 14, 1900})
-                         : (C::words == 4 ? addition_costs{78, 12, 380} : addition_costs{190, 13, 1000});
 
 inline int segments_of(int buckets, int windows, int threads) {
   // Enough chains for full vectors and batches in every thread.
@@ -167,96 +155,5 @@ class bucket_method {
     return total;
   }
 };
-
-// Points of one group, packed for the vectors.
-template <class C>
-class packed_bases final : public window_bases {
-  using F = typename C::field;
-  using scalar_sum = xyzz<typename C::scalar>;
-  static constexpr int PW = point_words<C>;
-  struct free_memory {
-    void operator()(u64* p) const { std::free(p); }
-  };
-
-  std::size_t size_;
-  std::unique_ptr<u64, free_memory> points_;  // vector Montgomery domain, canonical
-  std::vector<bool> infinite_;
-
- public:
-  packed_bases(const std::uint8_t* points, std::size_t n, int threads);
-
-  std::size_t bytes() const override { return size_ * point_bytes<C> + size_ / 8; }
-  std::size_t size() const override { return size_; }
-  void multiply(const std::uint64_t* scalars, std::size_t n, std::uint64_t* out, int threads) const override;
-  void multiply_with_window(const u64* scalars, std::size_t n, u64* out, int window,
-                            int threads) const override;
-
- private:
-  static void convert(const std::uint8_t* in, std::size_t count, u64* out);
-  scalar_sum multiply_plainly(const selection&, const u64* scalars) const;
-};
-
-template <class C>
-packed_bases<C>::packed_bases(const std::uint8_t* points, std::size_t n, int threads)
-    : size_(n), infinite_(n) {
-  if (n >> 31 != 0) throw std::bad_alloc();  // places in the sorted order are 31 bits and a sign
-  const std::size_t bytes = (n * point_bytes<C> + 63) & ~std::size_t{63};
-  points_.reset(static_cast<u64*>(std::aligned_alloc(64, std::max<std::size_t>(bytes, 64))));
-  if (!points_) throw std::bad_alloc();
-  parallel_ranges(threads, (n + 3) / 4, 512, [&](std::size_t from, std::size_t to) {
-    for (std::size_t i = 4 * from; i < 4 * to; i += 4)
-      convert(points + i * point_bytes<C>, std::min<std::size_t>(4, n - i), points_.get() + i * PW);
-  });
-  for (std::size_t i = 0; i < n; i++) infinite_[i] = is_infinity<C>(points_.get() + i * PW);
-}
-
-// Up to 4 points into the vector Montgomery domain; infinity stays all zero.
-template <class C>
-void packed_bases<C>::convert(const std::uint8_t* in, std::size_t count, u64* out) {
-  alignas(32) u64 four[4 * PW] = {};
-  std::memcpy(four, in, count * point_bytes<C>);
-  const quad<F> enter = splat_element<F>(F::enter);
-  for (int i = 0; i < PW; i += F::words) {
-    quad<F> x = carried_reduced(product(load<F>(four + i, PW), enter), quad<F>{});
-    store(four + i, PW, canonical(x));
-  }
-  std::memcpy(out, four, count * point_bytes<C>);
-}
-
-template <class C>
-void packed_bases<C>::multiply(const std::uint64_t* scalars, std::size_t n, std::uint64_t* out,
-                               int threads) const {
-  constexpr std::size_t few = 8;
-  arena_lease lease;
-  arena::scope scope(*lease);
-  const selection selected = select_scalars(scalars, n, infinite_, *lease, threads);
-  if (selected.entry_count() + selected.one_count < few) {
-    to_affine(multiply_plainly(selected, scalars)).store(out);
-  } else {
-    const int window = choose_window(selected, costs_of<C>, threads);
-    to_affine(bucket_method<C>(points_.get(), selected, scalars, window, *lease, threads).run()).store(out);
-  }
-}
-
-template <class C>
-void packed_bases<C>::multiply_with_window(const u64* scalars, std::size_t n, u64* out, int window,
-                                           int threads) const {
-  arena_lease lease;
-  arena::scope scope(*lease);
-  const selection selected = select_scalars(scalars, n, infinite_, *lease, threads);
-  to_affine(bucket_method<C>(points_.get(), selected, scalars, window, *lease, threads).run()).store(out);
-}
-
-template <class C>
-auto packed_bases<C>::multiply_plainly(const selection& selected, const u64* scalars) const -> scalar_sum {
-  scalar_sum total = scalar_sum::infinity();
-  for (std::size_t e = 0; e < selected.entry_count(); e++) {
-    const std::size_t i = selected.entries[e];
-    total = add(total, cuzk::multiply(to_scalar<C>(points_.get() + i * PW), scalars + 4 * i, 4));
-  }
-  for (std::size_t i = 0; i < selected.one_count; i++)
-    total = add(total, to_scalar<C>(points_.get() + std::size_t{selected.ones[i]} * PW));
-  return total;
-}
 
 }  // namespace cuzk::avx2

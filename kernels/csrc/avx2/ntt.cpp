@@ -93,18 +93,12 @@ void ntt_of(u64* data, int log_n, bool inverse, int threads) {
   d->transforms.forward(data, threads);
   d->transforms.reverse_bits(data, threads);
   if (!inverse) return;
-  // The inverse is the forward transform with element i and -i exchanged.
-  struct element {
-    u64 w[F::words];
-  };
+  // The inverse is the forward transform with elements i and -i exchanged.
   const std::size_t n = std::size_t{1} << log_n;
-  for (std::size_t i = 1; i < n / 2; i++) {
-    element a, b;
-    std::memcpy(&a, data + i * F::words, sizeof a);
-    std::memcpy(&b, data + (n - i) * F::words, sizeof b);
-    std::memcpy(data + i * F::words, &b, sizeof b);
-    std::memcpy(data + (n - i) * F::words, &a, sizeof a);
-  }
+  parallel_ranges(threads, n / 2 - 1, 4096, [&](std::size_t from, std::size_t to) {
+    for (std::size_t i = from + 1; i < to + 1; i++)
+      exchange_elements<F>(data + i * F::words, data + (n - i) * F::words);
+  });
 }
 
 // Calls work(i) for i = 0, 4, 8, .. n - 4.

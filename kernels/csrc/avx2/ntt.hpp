@@ -11,7 +11,6 @@
 // domain.
 #pragma once
 #include <bit>
-#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -267,13 +266,18 @@ class transform {
   }
 };
 
+template <class F>
+[[gnu::always_inline]] inline void exchange_elements(u64* a, u64* b) {
+  static_assert(F::words == 4);
+  const __m256i x = load_four(a), y = load_four(b);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(a), y);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(b), x);
+}
+
 // Positions are (high, middle, low) with `tile` bits at both ends: for each pair of middles that are each
 // other's reverse, the elements that share a middle are exchanged, a few cache lines at a time.
 template <class F>
 void transform<F>::reverse_bits(u64* data, int threads) const {
-  struct element {
-    u64 w[W];
-  };
   constexpr int tile = 2, side = 1 << tile;
   auto reverse = [](std::size_t x, int bits) {
     std::size_t r = 0;
@@ -281,13 +285,6 @@ void transform<F>::reverse_bits(u64* data, int threads) const {
     return r;
   };
   const int middle_bits = log_n_ - 2 * tile, high_shift = log_n_ - tile;
-  auto exchange = [&](std::size_t i, std::size_t j) {
-    element a, b;
-    std::memcpy(&a, data + i * W, sizeof a);
-    std::memcpy(&b, data + j * W, sizeof b);
-    std::memcpy(data + i * W, &b, sizeof b);
-    std::memcpy(data + j * W, &a, sizeof a);
-  };
   parallel_ranges(threads, std::size_t{1} << middle_bits, 256, [&](std::size_t from, std::size_t to) {
     for (std::size_t middle = from; middle < to; middle++) {
       const std::size_t other = reverse(middle, middle_bits);
@@ -296,7 +293,7 @@ void transform<F>::reverse_bits(u64* data, int threads) const {
         for (std::size_t low = 0; low < side; low++) {
           const std::size_t i = high << high_shift | middle << tile | low;
           const std::size_t j = reverse(low, tile) << high_shift | other << tile | reverse(high, tile);
-          if (other != middle || i < j) exchange(i, j);
+          if (other != middle || i < j) exchange_elements<F>(data + i * W, data + j * W);
         }
       }
     }

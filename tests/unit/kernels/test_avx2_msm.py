@@ -97,9 +97,9 @@ def test_scalars_of_256_bits_carry_into_the_last_window(window: int) -> None:
     assert np.array_equal(got, expected(BN254, Group.G1, list(range(1, 21)), scalars))
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 7, 8, 9, 31])
+@pytest.mark.parametrize("count", [0, 1, 2, 23, 24, 63, 64, 65])
 def test_few_points(curve: Curve, group: Group, count: int) -> None:
-    _, bases = multiples(curve, group, 31)
+    _, bases = multiples(curve, group, 65)
     random = Random(count)
     scalars = [random.randrange(curve.r) for _ in range(count)]
     want = expected(curve, group, list(range(1, count + 1)), scalars)
@@ -115,15 +115,15 @@ def test_no_points(curve: Curve, group: Group) -> None:
 
 @pytest.mark.parametrize("scalar", [0, 1, 2])
 def test_everything_cancels(curve: Curve, group: Group, scalar: int, threads: int) -> None:
-    _, encoded = multiples(curve, group, 30)
+    _, encoded = multiples(curve, group, 40)
     bases = np.concatenate([encoded, points.negate(curve, group, encoded)])
     with Bases(curve, group, bases) as loaded:
-        assert not loaded.msm(words([scalar] * 60), threads).any()
+        assert not loaded.msm(words([scalar] * 80), threads).any()
 
 
 def test_points_at_infinity_only(curve: Curve, group: Group) -> None:
-    with Bases(curve, group, np.zeros((50, curve.point_words(group)), dtype=np.uint64)) as loaded:
-        assert not loaded.msm(words(range(50))).any()
+    with Bases(curve, group, np.zeros((80, curve.point_words(group)), dtype=np.uint64)) as loaded:
+        assert not loaded.msm(words(range(80))).any()
 
 
 def test_points_with_abscissa_zero() -> None:
@@ -146,7 +146,7 @@ def test_points_outside_of_the_subgroup(curve: Curve, group: Group) -> None:
     """Scalars are integers: they are not taken modulo r."""
     reference = Reference(curve, group)
     point = reference.any_point()
-    scalars = [curve.r, curve.r - 1, 1, 0, 12345, 2, 3, 4, 5, 6]
+    scalars = [curve.r, curve.r - 1, 1, 0, 12345, 2, 3, 4, 5, 6] * 8
     bases = reference.encode([point] * len(scalars))
     with Bases(curve, group, bases) as loaded:
         got = loaded.msm(words(scalars))
