@@ -7,11 +7,17 @@ leaf, so that whoever walks the document can refuse it by its path.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 MAX_DIGITS = 200
+MAX_DEPTH = 100
+STRING = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+OPENING, CLOSING = np.frombuffer(b"[{", dtype=np.uint8), np.frombuffer(b"]}", dtype=np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,7 @@ def parse_json(text: str | bytes) -> Any:
         decoded = text.decode("utf-8-sig") if isinstance(text, bytes) else text
     except UnicodeDecodeError as error:
         raise JsonError(f"byte {error.start}", "is not UTF-8") from error
+    check_depth(decoded)
     try:
         return json.loads(
             decoded,
@@ -48,6 +55,17 @@ def parse_json(text: str | bytes) -> Any:
         raise JsonError(f"line {error.lineno}, column {error.colno}", f"not JSON: {error.msg}") from error
     except RecursionError as error:
         raise JsonError("document", "is nested too deeply") from error
+
+
+def check_depth(text: str) -> None:
+    """Refuse what is nested deeper than MAX_DEPTH: the decoder recurses, and deep enough it would crash."""
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return
+    outside = "".join(text.split('"')[::2]) if "\\" not in text else STRING.sub("", text)
+    characters = np.frombuffer(outside.encode("ascii", "replace"), dtype=np.uint8)
+    steps = np.isin(characters, OPENING).astype(np.int8) - np.isin(characters, CLOSING).astype(np.int8)
+    if np.cumsum(steps, dtype=np.int64).max(initial=0) > MAX_DEPTH:
+        raise JsonError("document", "is nested too deeply")
 
 
 def exact_integer(text: str) -> int | Unusable:

@@ -1,6 +1,7 @@
 """JSON without loss."""
 
 import json
+import sys
 
 import pytest
 from hypothesis import given
@@ -52,3 +53,20 @@ def test_byte_order_mark_is_skipped():
 def test_absurd_nesting_is_refused(text):
     with pytest.raises(JsonError):
         parse_json(text)
+
+
+def test_depth_is_bounded_whatever_the_interpreter_would_bear():
+    limit = sys.getrecursionlimit()
+    try:
+        sys.setrecursionlimit(10**6)
+        with pytest.raises(JsonError, match="too deeply"):
+            parse_json("[" * 10**6)
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def test_brackets_in_strings_nest_nothing():
+    document = {"[" * 300: ["{[" * 300 + '\\"[' * 300] * 200}
+    assert parse_json(json.dumps(document)) == document
+    wide = [[1, [2]]] * 500
+    assert parse_json(json.dumps(wide)) == wide
