@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from kernels.curves import CURVES, Curve, Group
 from kernels.device import KeyPoints
-from kernels.points import first_bad_point
 from proving.formats.container import Container, Section, encode_container, open_container
 from proving.formats.contributions import (
     Contribution,
@@ -32,6 +31,7 @@ from proving.formats.errors import FormatError
 from proving.formats.files import write_atomically
 from proving.formats.montgomery import read_g1, read_g1_points, read_g2, write_g1, write_g2
 from proving.formats.words import first_not_below
+from proving.groth16.membership import first_outside
 from proving.groth16.objects import G1, G2
 from proving.groth16.proving_key import ProvingKey
 
@@ -257,7 +257,8 @@ def read_coefficients(container: Container, header: Header) -> NDArray[np.uint8]
 def validate_points(key: ProvingKey, threads: int = 0, file: object = "proving key") -> None:
     """Check that every point of the key lies on the curve and in the subgroup of prime order.
 
-    Takes time in proportion to the key. Raises FormatError naming section and index of the first bad point.
+    Takes time in proportion to the key; see `membership` for how sure it is. Raises FormatError naming
+    section and index of the first bad point.
     """
     points = key.points
     arrays = (
@@ -268,7 +269,7 @@ def validate_points(key: ProvingKey, threads: int = 0, file: object = "proving k
         (9, Group.G1, points.h),
     )
     for number, group, array in arrays:
-        bad = first_bad_point(key.curve, group, array, subgroup=True, threads=threads)
+        bad = first_outside(key.curve, group, array, threads)
         if bad is not None:
             place = f"section {number} ({SECTIONS[number]})"
             raise FormatError(file, place, f"point {bad} is not in the group of {key.curve.name}")
