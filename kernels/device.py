@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernels.curves import Curve
+from kernels.quotient import QuotientBasis
 
 
 class Stage(StrEnum):
@@ -40,7 +41,8 @@ class KeyPoints:
 
     With W the 64-bit words of Fq: `a` and `b1` are (wires, 2W), `b2` is (wires, 4W),
     `c` is (wires - public_count - 1, 2W) over the wires after the public ones, and `h` is
-    (2**log_domain, 2W), the Lagrange basis on the odd coset.
+    (2**log_domain, 2W), the Lagrange basis on the odd coset, unless `h_basis` says that it is for the
+    coefficients of the quotient: then it is (2**log_domain - 1, 2W).
     """
 
     curve: Curve
@@ -51,6 +53,7 @@ class KeyPoints:
     b2: NDArray[np.uint64]
     c: NDArray[np.uint64]
     h: NDArray[np.uint64]
+    h_basis: QuotientBasis = QuotientBasis.ODD_COSET
 
 
 @dataclass(frozen=True, slots=True, eq=False)

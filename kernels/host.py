@@ -26,7 +26,7 @@ from kernels.device import (
     silent,
 )
 from kernels.msm import Bases
-from kernels.ntt import quotient
+from kernels.quotient import quotient_scalars
 
 SCALAR_BYTES = 32
 QUOTIENT_BUFFERS = 3  # copies of a and b, and h
@@ -40,6 +40,7 @@ class LoadedKey:
         self.log_domain = points.log_domain
         self.public_count = points.public_count
         self.wires = len(points.a)
+        self.h_basis = points.h_basis
         self.stages: dict[Stage, Bases] = {}
         sources = (
             (Stage.A, Group.G1, points.a),
@@ -132,7 +133,10 @@ class HostDevice:
     ) -> ProverSums:
         threads = self._threads
         a, b = (np.array(evaluations, order="C") for evaluations in (a, b))  # the quotient destroys them
-        h = run.stage(Stage.QUOTIENT, lambda: quotient(key.curve, a, b, key.log_domain, threads))
+        basis, log_domain = key.h_basis, key.log_domain
+        h = run.stage(
+            Stage.QUOTIENT, lambda: quotient_scalars(basis, key.curve, a, b, log_domain, threads=threads)
+        )
         scalars = {
             Stage.A: witness,
             Stage.B1: witness,

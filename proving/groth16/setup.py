@@ -12,12 +12,14 @@ from kernels import field
 from kernels.curves import Curve, Group
 from kernels.device import KeyPoints
 from kernels.points import fixed_base_multiply, from_integers, to_integers
+from kernels.quotient import QuotientBasis
 from proving.groth16.lagrange import montgomery
 from proving.groth16.objects import G1, G2
 from proving.groth16.proving_key import ProvingKey
 from proving.groth16.qap import (
     ConstraintSystem,
     Polynomials,
+    RowOrder,
     domain_size,
     encode_records,
     evaluate_at,
@@ -25,6 +27,7 @@ from proving.groth16.qap import (
 )
 
 Words = NDArray[np.uint64]
+H_BASES = {RowOrder.SNARKJS: QuotientBasis.ODD_COSET, RowOrder.BELLMAN: QuotientBasis.MONOMIAL}
 
 
 class ToxicWaste:
@@ -47,24 +50,28 @@ class ToxicWaste:
             array.fill(0)
 
 
-def setup(system: ConstraintSystem, threads: int = 0) -> ProvingKey:
-    """A fresh insecure key for a constraint system. `threads` = 0 uses every available core.
+def setup(system: ConstraintSystem, threads: int = 0, order: RowOrder = RowOrder.SNARKJS) -> ProvingKey:
+    """A fresh insecure key for a constraint system, as snarkjs or bellman would make it.
+
+    `threads` = 0 uses every available core.
 
     Raises ValueError where the field has no domain that is large enough.
     """
     waste = ToxicWaste(system.curve)
     try:
-        return make_key(system, waste, threads)
+        return make_key(system, waste, threads, order)
     finally:
         waste.forget()
 
 
-def make_key(system: ConstraintSystem, waste: ToxicWaste, threads: int) -> ProvingKey:
+def make_key(
+    system: ConstraintSystem, waste: ToxicWaste, threads: int, order: RowOrder = RowOrder.SNARKJS
+) -> ProvingKey:
     """The key that belongs to given secrets."""
     curve = system.curve
-    records = key_records(system)
-    log_domain = domain_size(system).bit_length() - 1
-    polynomials = evaluate_at(system, records, log_domain, waste.tau, threads)
+    records = key_records(system, order)
+    log_domain = domain_size(system, order).bit_length() - 1
+    polynomials = evaluate_at(system, records, order, waste.tau, threads)
     for array in (polynomials.a, polynomials.b, polynomials.c, polynomials.h):
         waste.keep(array)
     statement, private = fold(system, polynomials, waste)
@@ -78,6 +85,7 @@ def make_key(system: ConstraintSystem, waste: ToxicWaste, threads: int) -> Provi
         b2=g2.many(polynomials.b),
         c=g1.many(private),
         h=g1.many(waste.keep(divided(curve, polynomials.h, waste.delta))),
+        h_basis=H_BASES[order],
     )
     single1 = g1.many(np.concatenate([waste.alpha, waste.beta, waste.delta]))
     single2 = g2.many(np.concatenate([waste.beta, waste.gamma, waste.delta]))
