@@ -35,6 +35,7 @@ class Kind:
         """The arguments of Celery's own worker command."""
         return [
             "--quiet",
+            "--skip-checks",  # they are the web's, and load all of it
             "worker",
             f"--hostname={self.station.name}",
             f"--pool={self.pool}",

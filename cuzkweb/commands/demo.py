@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import sys
 import threading
 import time
 from pathlib import Path
@@ -65,8 +66,11 @@ def run(options: argparse.Namespace) -> int:
             return _show(home, service, console, once=options.once)
     except Stopped:
         return 0
-    except (AlreadyUp, StartFailed) as error:
+    except AlreadyUp as error:
         raise Refused(str(error)) from None
+    except StartFailed as error:
+        print(error, file=sys.stderr)
+        return 1
 
 
 def _show(home: Path, service: Service, console: Console, *, once: bool) -> int:

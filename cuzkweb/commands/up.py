@@ -51,8 +51,11 @@ def run(options: argparse.Namespace) -> int:
             supervisor.run()
     except Stopped:
         return 0
-    except (AlreadyUp, StartFailed) as error:
+    except AlreadyUp as error:
         raise Refused(str(error)) from None
+    except StartFailed as error:
+        print(error, file=sys.stderr)
+        return 1
     return 0
 
 

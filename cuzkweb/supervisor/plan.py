@@ -3,9 +3,9 @@
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-
-import httpx
 
 from cuzkweb.supervisor.child import Program
 from cuzkweb.supervisor.ports import LOOPBACK
@@ -40,14 +40,18 @@ def says_ready(path: Path) -> Callable[[int], bool]:
     return ready
 
 
-def responds(url: str) -> Callable[[int], bool]:
-    """Ready when the address answers with success."""
+def responds(port: int, path: str) -> Callable[[int], bool]:
+    """Ready when `path` on a port of loopback answers with success."""
 
     def ready(_pid: int) -> bool:
+        connection = HTTPConnection(LOOPBACK, port, timeout=2)
         try:
-            return httpx.get(url, timeout=2).is_success
-        except httpx.TransportError:
+            connection.request("GET", path)
+            return connection.getresponse().status == HTTPStatus.OK
+        except (OSError, HTTPException):
             return False
+        finally:
+            connection.close()
 
     return ready
 
@@ -62,7 +66,7 @@ def web(port: int, descriptor: int, common: Mapping[str, str]) -> Program:
     return Program(
         name="web",
         argv=command("web", "--fd", str(descriptor)),
-        ready=responds(f"http://{LOOPBACK}:{port}/healthz"),
+        ready=responds(port, "/healthz"),
         environment=common,
         pass_fds=(descriptor,),
     )
@@ -117,8 +121,8 @@ def flower(port: int, login: str, common: Mapping[str, str]) -> Program:
     }
     return Program(
         name="flower",
-        argv=(sys.executable, "-m", "celery", "-A", "cuzkweb.celery", "flower"),
-        ready=responds(f"http://{LOOPBACK}:{port}/flower/healthcheck"),
+        argv=(sys.executable, "-m", "celery", "--skip-checks", "-A", "cuzkweb.celery", "flower"),
+        ready=responds(port, "/flower/healthcheck"),
         environment={**common, **settings},
         grace=5.0,
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from cuzkweb.client import ApiError, Job, State
+from cuzkweb.client import ApiError, Job, ProvedPartition, State
 from tests.support.merkle import NAME, assert_verified, leaves, with_broken_assertion
 from tests.support.processes import wait_for
 from tests.support.stack import Stack
@@ -81,6 +81,24 @@ def test_witness_files_are_proved_too(stack: Stack, circuit: str, merkle: Path) 
 
     assert (ended.state, ended.error) == (State.DONE, None)
     assert_verified(merkle, stack.client.proofs(job.id), 1)
+
+
+def test_the_command_line_submits_waits_and_writes_the_proofs(
+    stack: Stack, circuit: str, merkle: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "inputs.json").write_text(json.dumps(leaves(merkle, 2)))
+    options = ["--input", str(tmp_path / "inputs.json"), "--request-id", "by-hand", "--wait"]
+
+    ran = stack.command("submit", NAME, *options, "--proofs", str(tmp_path / "proofs.json"))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "by-hand: done, 2 proofs verified" in ran.stdout
+    rows = json.loads((tmp_path / "proofs.json").read_text())
+    assert_verified(merkle, [ProvedPartition(**row) for row in rows], 2)
+    assert stack.command("watch", "by-hand").returncode == 0
+    late = stack.command("cancel", "by-hand")
+    assert (late.returncode, late.stderr.count("\n")) == (1, 1)
+    assert "already ended" in late.stderr
 
 
 def test_flower_shows_the_tasks_with_their_ids_to_who_may_see_them(

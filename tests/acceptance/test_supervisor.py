@@ -2,9 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -14,19 +11,8 @@ from tests.support.stack import Stack
 pytestmark = pytest.mark.acceptance
 
 
-def cuzkweb(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "cuzkweb", *arguments],
-        env={**os.environ, "CUZKWEB_HOME": str(home)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-
 def test_a_second_service_in_one_home_is_refused(stack: Stack) -> None:
-    second = cuzkweb(stack.home, "up")
+    second = stack.command("up")
 
     assert second.returncode == 1
     assert second.stderr.count("\n") == 1
@@ -35,7 +21,7 @@ def test_a_second_service_in_one_home_is_refused(stack: Stack) -> None:
 
 
 def test_the_status_command_finds_the_service_and_its_key(stack: Stack) -> None:
-    shown = cuzkweb(stack.home, "status")
+    shown = stack.command("status")
 
     assert (shown.returncode, shown.stderr) == (0, "")
     assert "gpu0@" in shown.stdout

@@ -54,6 +54,17 @@ class Stack:
         found: str = self.client.register(name, files)["id"]
         return found
 
+    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a command of this home, as a person beside the service does."""
+        return subprocess.run(
+            [sys.executable, "-m", "cuzkweb", *arguments],
+            env={**os.environ, "CUZKWEB_HOME": str(self.home)},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
     def stop(self) -> int:
         """Stop as a person does, and wait; the exit status."""
         self.process.send_signal(signal.SIGINT)
