@@ -82,6 +82,7 @@ class AttemptOutcome(models.TextChoices):
     DONE = "done", "done"
     FAILED = "failed", "failed"
     LOST = "lost", "lease ran out"
+    RELEASED = "released", "handed back"
     CANCELLED = "cancelled", "cancelled"
 
 

@@ -25,7 +25,9 @@ def render_metrics(document: Mapping[str, Any]) -> str:
 
 def _metrics(document: Mapping[str, Any]) -> Iterable[Metric]:
     counters, memory = document["counters"], document["memory"]
-    partitions = Counter(part["state"] for pipe in document["pipelines"] for part in pipe["partitions"])
+    partitions: Counter[str] = Counter()
+    for pipeline in document["pipelines"]:
+        partitions.update(pipeline["counts"])
     workers = Counter(worker["state"] for worker in document["gpu_workers"])
     yield Metric(
         "cuzkweb_uptime_seconds", "gauge", "Since the service started.", [({}, document["uptime_secs"])]

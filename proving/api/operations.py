@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpResponse
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.permissions import AllowAny, BasePermission
 from rest_framework.request import Request
@@ -15,9 +14,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from proving.api.metrics import render_metrics
+from proving.api.status import STATUS, StatusQuery
 from proving.services import access
 from proving.services.health import check_readiness
-from proving.services.status import read_snapshot
+from proving.services.status import read_snapshot, read_version
 
 
 class MayWatch(BasePermission):
@@ -30,22 +30,36 @@ class MayWatch(BasePermission):
 
 
 class StatusView(APIView):
-    """All live state, from one atomic reading. `rev` is the ETag: nothing changed costs a 304."""
+    """All live state, from one atomic reading. `rev` is the ETag: nothing changed costs a 304.
+
+    `jobs` narrows the pipelines to some jobs, `since` to those that changed after that `rev`; then `order`
+    names all live jobs, so that a reader knows which of the others are still there.
+    """
 
     permission_classes = (MayWatch,)
 
     @extend_schema(
         operation_id="getStatus",
-        parameters=[OpenApiParameter("If-None-Match", str, OpenApiParameter.HEADER)],
-        responses={200: OpenApiTypes.OBJECT, 304: None},
+        parameters=[StatusQuery, OpenApiParameter("If-None-Match", str, OpenApiParameter.HEADER)],
+        responses={200: STATUS, 304: None},
     )
     def get(self, request: Request) -> Response:
-        snapshot = read_snapshot()
-        tag = f'"{snapshot.rev}"'
-        headers = {"ETag": tag, "Cache-Control": "no-cache"}
-        if names_tag(request.headers.get("If-None-Match", ""), tag):
-            return Response(status=304, headers=headers)
-        return Response(snapshot.document(), headers=headers)
+        asked = request.headers.get("If-None-Match", "")
+        if asked and names_tag(asked, tag := _tag(read_version())):
+            return Response(status=304, headers=_headers(tag))
+        query = StatusQuery(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        jobs, since = query.validated_data.get("jobs"), query.validated_data.get("since")
+        snapshot = read_snapshot(jobs=jobs or ())
+        return Response(snapshot.document(jobs, since), headers=_headers(_tag(snapshot.rev)))
+
+
+def _tag(rev: int) -> str:
+    return f'"{rev}"'
+
+
+def _headers(tag: str) -> dict[str, str]:
+    return {"ETag": tag, "Cache-Control": "no-cache"}
 
 
 def names_tag(header: str, tag: str) -> bool:
@@ -60,7 +74,7 @@ class MetricsView(APIView):
     schema = None
 
     def get(self, request: Request) -> HttpResponse:
-        text = render_metrics(read_snapshot().document())
+        text = render_metrics(read_snapshot(limit=0).document())
         return HttpResponse(text, content_type="text/plain; version=0.0.4; charset=utf-8")
 
 

@@ -25,7 +25,7 @@ from proving.tracker.records import Assignment, JobState
 
 logger = logging.getLogger(__name__)
 
-LOST = "worker_lost"
+LOST, RELEASED = "worker_lost", "released"
 
 
 def conclude_if_ended(job_id: str, state: JobState) -> None:
@@ -44,9 +44,8 @@ def partition_let_go(assignment: Assignment, answer: Retried | Failed | Stopped 
     match answer:
         case Retried(next_attempt, phase):
             state = PartitionState(phase.value)
-            record.attempt_ended(
-                job_id, index, next_attempt, state=state, outcome=AttemptOutcome.FAILED, error=code
-            )
+            outcome = AttemptOutcome.RELEASED if code == RELEASED else AttemptOutcome.FAILED
+            record.attempt_ended(job_id, index, next_attempt, state=state, outcome=outcome, error=code)
             dispatch.send_next(job_id, index, next_attempt, phase)
         case Failed(error, job_state):
             record.partition_failed(job_id, index, code, error)
@@ -68,12 +67,11 @@ def follow_up(result: ReapResult) -> None:
     """Write down what was found lost or overdue, and send what has to be sent again."""
     logger.warning("%s", result)
     match result:
-        case Reaped(job_id, index, lost_in, phase, next_attempt):
+        case Reaped(job_id, index, lost_in, phase, next_attempt, released):
             state = PartitionState(phase.value)
-            error = f"the worker was lost in {lost_in}"
-            record.attempt_ended(
-                job_id, index, next_attempt, state=state, outcome=AttemptOutcome.LOST, error=error
-            )
+            outcome = AttemptOutcome.RELEASED if released else AttemptOutcome.LOST
+            error = RELEASED if released else f"the worker was lost in {lost_in}"
+            record.attempt_ended(job_id, index, next_attempt, state=state, outcome=outcome, error=error)
             dispatch.send_next(job_id, index, next_attempt, phase)
         case Exhausted(job_id, index, _, error, job_state):
             record.partition_failed(job_id, index, LOST, error)

@@ -20,8 +20,11 @@ def device() -> Device:
 
 
 def prove(job_id: str, index: int, attempt: int) -> Report:
-    """Take a partition from `synth_done` to `finalizing`, if the tracker gives it to this worker."""
-    claim = live.store().claim_device(here().claimant, job_id, index, attempt)
+    """Take the first partition in line from `synth_done` to `finalizing`.
+
+    The message names the partition that it was sent for; which one goes first is known only now.
+    """
+    claim = live.store().take_device(here().claimant)
     if isinstance(claim, Refused):
         return refusal(claim, "prove", job_id, index, attempt)
     done = under_lease(claim.assignment, lambda pulse: _work(claim, pulse))

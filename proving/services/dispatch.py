@@ -48,12 +48,18 @@ def specification(job: Job) -> JobSpec:
         host_bytes=evaluations + spool.PAGE,
         evaluation_bytes=evaluations,
         on_failure=OnFailure(job.on_failure),
+        device_bytes=device_bytes(circuit),
     )
 
 
 def evaluation_bytes(circuit: Circuit) -> int:
     """What one partition of a circuit takes between synthesis and device: witness, a and b."""
     return 32 * (circuit.variable_count + 2 * circuit.domain_size)
+
+
+def device_bytes(circuit: Circuit) -> int:
+    """What one partition of a circuit takes on a device: the proving key, and buffers of the quotient."""
+    return circuit.proving_key.size + 32 * (circuit.variable_count + 3 * circuit.domain_size)
 
 
 def send_next(job_id: str, index: int, attempt: int, phase: Phase) -> None:

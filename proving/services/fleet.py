@@ -84,4 +84,5 @@ def _specification() -> WorkerSpec:
         pid=os.getpid(),
         version=version("cuzkweb"),
         incarnation=f"{INCARNATION}.{os.getpid()}",
+        memory_bytes=device().memory().total_bytes if is_device else 0,
     )

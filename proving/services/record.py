@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from proving.choices import (
@@ -129,7 +129,12 @@ def attempt_ended(
         emptied = DEVICE_TIMES if state == PartitionState.SYNTH_DONE else TIMES[1:]
         fresh: dict[str, datetime | None] = dict.fromkeys(emptied)
         _row(job_id, index).filter(attempt=partition.attempt).update(
-            state=state, attempt=next_attempt, worker="", device="", **fresh
+            state=state,
+            attempt=next_attempt,
+            max_attempts=F("max_attempts") + (outcome == AttemptOutcome.RELEASED),
+            worker="",
+            device="",
+            **fresh,
         )
 
 

@@ -73,7 +73,7 @@ def _give_up(assignment: Assignment, detail: str, code: str, *, retry: bool) -> 
 
 
 def _let_go(assignment: Assignment) -> None:
-    conclude.partition_let_go(assignment, live.store().release(assignment), "released")
+    conclude.partition_let_go(assignment, live.store().release(assignment), conclude.RELEASED)
 
 
 def _place(assignment: Assignment) -> tuple[str, int, int]:

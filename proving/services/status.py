@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+
 from redis.exceptions import RedisError
 
 from proving.services import live
 from proving.services.errors import Refusal, ServiceError
 from proving.tracker.snapshot import Snapshot
 
+WHOLE_PARTITIONS = 1024
+"""Past so many partitions, jobs that only wait are shown as counts."""
 
-def read_snapshot() -> Snapshot:
-    """One atomic reading of all live state."""
+
+def read_snapshot(limit: int = WHOLE_PARTITIONS, jobs: Collection[str] = ()) -> Snapshot:
+    """One atomic reading of all live state; `jobs` are shown whole whatever the limit."""
+    with _refusing():
+        return live.store().snapshot(limit, jobs)
+
+
+def read_version() -> int:
+    """The version that a snapshot taken now would have."""
+    with _refusing():
+        return live.store().rev()
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
     try:
-        return live.store().snapshot()
+        yield
     except RedisError as error:
         raise ServiceError(
             Refusal.UNAVAILABLE,

@@ -38,20 +38,23 @@ INPUT_ERRORS = {
 
 
 def synthesize(job_id: str, index: int, attempt: int) -> Report:
-    """Take a partition from `pending` to `synth_done`, when its host has room for it."""
-    claim = _claim(job_id, index, attempt)
+    """Take the first partition in line from `pending` to `synth_done`, when its host has room for it.
+
+    The message names the partition that it was sent for; which one goes first is known only now.
+    """
+    claim = _claim()
     if isinstance(claim, Refused):
-        if claim.reason == Refusal.OVER_BUDGET:
-            _refuse_for_size(job_id, index)
+        if claim.reason == Refusal.OVER_BUDGET and claim.place:
+            _refuse_for_size(*claim.place)
         return refusal(claim, "synthesize", job_id, index, attempt)
     done = under_lease(claim.assignment, lambda pulse: _work(claim, pulse))
     return Report.LET_GO if done is None else _pass_on(claim)
 
 
-def _claim(job_id: str, index: int, attempt: int) -> Claimed | Refused:
+def _claim() -> Claimed | Refused:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
-        answer = live.store().claim_synthesis(here().claimant, job_id, index, attempt)
+        answer = live.store().take_synthesis(here().claimant)
         if not (isinstance(answer, Refused) and answer.reason == Refusal.BUDGET_FULL):
             return answer
         if time.monotonic() > deadline:

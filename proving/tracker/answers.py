@@ -2,7 +2,7 @@
 
 from proving.tracker import outcomes as o
 from proving.tracker.effects import View
-from proving.tracker.records import JobRecord, JobState, Phase
+from proving.tracker.records import AttemptEnd, JobRecord, JobState, Phase
 from proving.tracker.transitions import Change
 
 GivenUp = o.Retried | o.Failed | o.Stopped
@@ -51,4 +51,5 @@ def lost(view: View, change: Change, job: JobRecord) -> o.Lost:
         return o.Dropped(name, index, before.phase, job.state)
     if after.phase is Phase.FAILED:
         return o.Exhausted(name, index, before.phase, after.error or "", job.state)
-    return o.Reaped(name, index, before.phase, after.phase, after.attempt)
+    released = after.history[-1].end is AttemptEnd.RELEASED
+    return o.Reaped(name, index, before.phase, after.phase, after.attempt, released)

@@ -148,13 +148,17 @@ class Retired:
 
 @dataclass(frozen=True, slots=True)
 class Reaped:
-    """A partition lost by its worker in `lost_in`; it waits in `phase` for the message of `next_attempt`."""
+    """A partition lost by its worker in `lost_in`; it waits in `phase` for the message of `next_attempt`.
+
+    `released`: it was not lost after all, the worker that leaves has handed it back.
+    """
 
     job_id: str
     index: int
     lost_in: Phase
     phase: Phase
     next_attempt: int
+    released: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -242,7 +242,7 @@ class Store:
         for _ in range(LIVES):
             old = self.worker(spec.name)
             if old is not None and old.assignment is not None and not same_life(old.spec, spec):
-                lost += self._take_back(old.assignment)
+                lost += _taken(self.lose(old.assignment))
             registered = self.ledger.register(spec, tuple(lost))
             if isinstance(registered, Registered) or registered.reason is not Refusal.WORKER_BUSY:
                 break
@@ -274,7 +274,7 @@ class Store:
         return self.ledger.change_worker("drain_worker", name, drain, _seen)
 
     def forget_worker(self, name: str) -> Forgotten | Refused:
-        """A worker has gone for good; what it still held is lost and comes back in `lost`."""
+        """A worker says that it leaves for good; what it still held is handed back, and named in `lost`."""
 
         def forget(worker: WorkerRecord, now: float) -> WorkerRecord | Refusal | None:
             return transition_worker(worker, e.Forget(), now)
@@ -288,7 +288,7 @@ class Store:
         for _ in range(LIVES):
             old = self.worker(name)
             if old is not None and old.assignment is not None:
-                lost += self._take_back(old.assignment)
+                lost += _taken(self.ledger.act("reap", e.Release(old.assignment), answers.lost))
             gone = self.ledger.change_worker("forget_worker", name, forget, forgotten)
             if isinstance(gone, Forgotten) or gone.reason is not Refusal.WORKER_BUSY:
                 break
@@ -341,9 +341,9 @@ class Store:
         """`uptime_secs` counts from here; the supervisor calls it once at start."""
         self.ledger.client.set(self.ledger.keys.started, repr(self.ledger.reader.now()))
 
-    def _take_back(self, assignment: Assignment) -> list[Lost]:
-        outcome = self.lose(assignment)
-        return [] if isinstance(outcome, Refused) else [outcome]
+
+def _taken(outcome: Lost | Refused) -> list[Lost]:
+    return [] if isinstance(outcome, Refused) else [outcome]
 
 
 def _seen(worker: WorkerRecord) -> Seen:

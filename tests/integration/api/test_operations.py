@@ -33,18 +33,28 @@ DOCUMENT = {
 
 
 @dataclass
+class Reading:
+    """A snapshot of that version."""
+
+    rev: int
+
+    def document(self, *narrowed: Any) -> dict[str, Any]:
+        return {**DOCUMENT, "rev": self.rev}
+
+
+@dataclass
 class Live:
     """A live side whose snapshot is what the test says, or that is away."""
 
-    rev: int = 7
+    version: int = 7
     away: bool = False
 
-    def snapshot(self) -> "Live":
+    def rev(self) -> int:
         self.ping()
-        return self
+        return self.version
 
-    def document(self) -> dict[str, Any]:
-        return {**DOCUMENT, "rev": self.rev}
+    def snapshot(self, *limits: Any) -> Reading:
+        return Reading(self.rev())
 
     def ping(self) -> bool:
         if self.away:
@@ -71,7 +81,7 @@ def test_the_status_is_the_snapshot_with_its_rev_as_tag(caller: Caller, live_sid
 def test_an_unchanged_status_costs_a_304(caller: Caller, live_side: Live) -> None:
     same = caller.client.get("/status", headers={"if-none-match": '"7"'})
     assert (same.status_code, same.content, same["ETag"]) == (304, b"", '"7"')
-    live_side.rev = 8
+    live_side.version = 8
     assert caller.client.get("/status", headers={"if-none-match": '"7"'}).json()["rev"] == 8
 
 

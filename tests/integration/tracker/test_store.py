@@ -266,7 +266,8 @@ def test_worker_that_goes_gives_back_what_it_held(store, driver):
     driver.register()
     driver.on_device(0)
     gone = store.forget_worker("gpu0@host")
-    assert gone == o.Forgotten((o.Reaped("job", 0, Phase.GPU, Phase.SYNTH_DONE, 2),))
+    assert gone == o.Forgotten((o.Reaped("job", 0, Phase.GPU, Phase.SYNTH_DONE, 2, released=True),))
+    assert store.partition("job", 0).max_attempts == 4
     assert store.snapshot().workers[0].record.spec.kind is WorkerKind.SYNTHESIS
     assert store.forget_worker("gpu0@host") == Refused("forget_worker", Refusal.UNKNOWN)
 

@@ -7,7 +7,7 @@ from proving.api.metrics import render_metrics
 DOCUMENT = {
     "uptime_secs": 12.5,
     "memory": {"total_bytes": 100, "used_bytes": 30, "available_bytes": 70},
-    "pipelines": [{"partitions": [{"state": "gpu"}, {"state": "pending"}, {"state": "pending"}]}],
+    "pipelines": [{"counts": {"gpu": 1, "pending": 1}}, {"counts": {"pending": 1}}],
     "gpu_workers": [{"state": "proving"}, {"state": "idle"}],
     "counters": {
         "queue_depth": 2,
