@@ -17,6 +17,11 @@ def redis() -> Redis:
     return client
 
 
+def clock() -> float:
+    """The server's clock: seconds since 1970."""
+    return store().ledger.reader.now()
+
+
 @cache
 def store() -> Store:
     """The only writer of live state, set up from the settings."""

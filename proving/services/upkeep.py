@@ -1,19 +1,16 @@
 """What has to happen by itself: lost work is taken up again, lost messages are sent again, old files go."""
 
 import logging
-from datetime import timedelta
 from typing import Any
 
 from celery import current_app
 from django.conf import settings
-from django.utils import timezone
 
 from proving import spool
 from proving.choices import TERMINAL_JOB_STATES
-from proving.choices import JobState as Durable
 from proving.models import Job
-from proving.services import conclude, dispatch, live
-from proving.tracker.records import JobState, Phase
+from proving.services import conclude, dispatch, live, reconcile
+from proving.tracker.records import Phase
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +39,7 @@ def resend() -> int:
     sent = 0
     for phase, name in QUEUES.items():
         patience = 3 * settings.CUZKWEB_LEASE_SECONDS
-        late = [found for found in live.store().waiting(phase) if _now() - found.since > patience]
+        late = [found for found in live.store().waiting(phase) if live.clock() - found.since > patience]
         if late and queue_length(name) == 0:
             logger.warning("%d partitions in %s have no message: sent again", len(late), phase)
             for found in late:
@@ -52,28 +49,8 @@ def resend() -> int:
 
 
 def mend_jobs() -> int:
-    """Bring jobs on whose last step was lost between database and tracker. Returns how many it touched."""
-    horizon = timezone.now() - timedelta(seconds=3 * settings.CUZKWEB_LEASE_SECONDS)
-    rows = Job.objects.exclude(state__in=TERMINAL_JOB_STATES).filter(submitted_at__lt=horizon)
-    return sum(_mend(job) for job in rows.select_related("circuit"))
-
-
-def _mend(job: Job) -> bool:
-    record = live.store().job(job.id)
-    match job.state, record.state if record else None:
-        case Durable.CANCELLING, None:
-            conclude.conclude_if_ended(job.id, JobState.CANCELLED)
-        case Durable.QUEUED, None:
-            dispatch.enqueue_job(job)
-        case _, JobState.DONE | JobState.FAILED | JobState.CANCELLED as ended:
-            conclude.conclude_if_ended(job.id, ended)
-        case Durable.CANCELLING, JobState.RUNNING:
-            dispatch.cancel_live(job.id, job.error_detail)
-        case _, JobState.RUNNING if record and record.remaining == 0:
-            dispatch.send_assemble(job.id)
-        case _:
-            return False
-    return True
+    """Bring database and live state together where a step between them was lost. Returns how many times."""
+    return len(reconcile.reconcile())
 
 
 def sweep_spool() -> int:
@@ -91,8 +68,3 @@ def queue_length(name: str) -> int:
     with current_app.connection_for_read() as connection:
         channel: Any = connection.default_channel
         return int(channel.queue_declare(queue=name).message_count)
-
-
-def _now() -> float:
-    seconds, micros = live.redis().time()
-    return float(seconds) + micros / 1e6

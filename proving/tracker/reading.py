@@ -5,7 +5,7 @@ from typing import Any
 import redis
 
 from proving.tracker import codec
-from proving.tracker.keys import Keys
+from proving.tracker.keys import WAITING_PHASES, Keys
 from proving.tracker.records import JobRecord, PartitionRecord, WorkerRecord
 
 BATCH = 256
@@ -45,6 +45,10 @@ class Reader:
 
     def first(self, key: str, limit: int, start: int = 0) -> list[str]:
         return [raw.decode() for raw in self._client.zrange(key, start, start + limit - 1)]
+
+    def line_lengths(self) -> int:
+        """How many stand in all lines together."""
+        return sum(int(self._client.zcard(self._keys.waiting(phase))) for phase in WAITING_PHASES)
 
     def _present(self, names: list[str]) -> list[bytes]:
         return [data for data in self._client.mget(names) if data] if names else []

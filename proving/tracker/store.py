@@ -48,9 +48,10 @@ from proving.tracker.records import (
     WorkerRecord,
     WorkerSpec,
 )
+from proving.tracker.repair import Repaired, repair
 from proving.tracker.snapshot import Snapshot, read_snapshot
 from proving.tracker.transaction import Transaction
-from proving.tracker.transitions import transition_worker
+from proving.tracker.transitions import transition_job, transition_worker
 
 LIVES = 3
 """How often a worker's slot may be taken back while it registers or leaves."""
@@ -96,6 +97,8 @@ class Store:
                 return Refused("open_job", Refusal.ALREADY_OPEN)
             now = tx.now()
             job, records = open_records(spec, partitions, now)
+            settled = transition_job(job, e.Settle(), now)
+            job = job if isinstance(settled, Refusal) else settled
             tx.save_job(None, job)
             for record in records:
                 tx.save_partition(None, record, job, now)
@@ -305,6 +308,10 @@ class Store:
         lease and it has run out."""
         return self.ledger.act("reap", e.Lose(assignment, expires_at), answers.lost)
 
+    def repair(self) -> list[Repaired]:
+        """Make indexes and records agree, should they not; see `repair.repair`."""
+        return repair(self)
+
     def waiting(self, phase: Phase, limit: int = 100) -> list[Waiting]:
         """What waits in `pending`, `synth_done` or `finalizing`: priority, then age of the job, then index.
 
@@ -337,9 +344,13 @@ class Store:
         """Grows with each change."""
         return self.ledger.reader.number(self.ledger.keys.rev)
 
-    def mark_started(self) -> None:
-        """`uptime_secs` counts from here; the supervisor calls it once at start."""
-        self.ledger.client.set(self.ledger.keys.started, repr(self.ledger.reader.now()))
+    def mark_started(self, *, again: bool = True) -> None:
+        """`uptime_secs` counts from here; unless `again`, only where nothing is known of an earlier start."""
+        self.ledger.client.set(self.ledger.keys.started, repr(self.ledger.reader.now()), nx=not again)
+
+    def job_ids(self) -> list[str]:
+        """The live jobs, by priority and then by age."""
+        return self.ledger.reader.first(self.ledger.keys.jobs, 0)
 
 
 def _taken(outcome: Lost | Refused) -> list[Lost]:

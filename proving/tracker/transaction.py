@@ -9,7 +9,7 @@ import redis
 
 from proving.tracker import codec
 from proving.tracker.budget import held_changes
-from proving.tracker.keys import Keys, member
+from proving.tracker.keys import WAITING_PHASES, Keys, member
 from proving.tracker.records import JobRecord, JobState, PartitionRecord, Phase, Spell, WorkerRecord
 from proving.tracker.tally import moved, tally
 
@@ -79,6 +79,32 @@ class Transaction:
             return None
         return [raw.decode() for raw in self._pipe.zrange(key, 0, place - 1)] if place else []
 
+    def tally(self, job_id: str) -> dict[str, int]:
+        key = self._keys.tally(job_id)
+        self._pipe.watch(key)
+        return {name.decode(): int(n) for name, n in self._pipe.hgetall(key).items() if int(n)}
+
+    def all_held(self) -> dict[str, int]:
+        """Bytes held, by place."""
+        self._pipe.watch(self._keys.held)
+        return {place.decode(): int(held) for place, held in self._pipe.hgetall(self._keys.held).items()}
+
+    def job_ids(self) -> list[str]:
+        self._pipe.watch(self._keys.jobs)
+        return [raw.decode() for raw in self._pipe.zrange(self._keys.jobs, 0, -1)]
+
+    def well_placed(self, records: Sequence[PartitionRecord]) -> bool:
+        """Whether each stands in the line where it waits and in no other, and has a lease if it is held."""
+        return all(self._well_placed(record) for record in records)
+
+    def _well_placed(self, record: PartitionRecord) -> bool:
+        pipe, keys, name = self._pipe, self._keys, member(record.job, record.index)
+        for phase in WAITING_PHASES:
+            if (pipe.zscore(keys.waiting(phase), name) is not None) != (_line_of(record) is phase):
+                return False
+        lease: float | None = pipe.zscore(keys.leases, name)
+        return lease == record.lease_expires_at
+
     def wanted_bytes(self, job_ids: Collection[str], phase: Phase) -> dict[str, int]:
         """What a partition of each of these jobs wants to hold when it leaves the line of a phase."""
         found = self._pipe.mget([self._keys.job(job_id) for job_id in job_ids]) if job_ids else []
@@ -138,6 +164,26 @@ class Transaction:
     def save_tally(self, job_id: str, records: Sequence[PartitionRecord]) -> None:
         """Where the partitions of a fresh job start."""
         self._write().hset(self._keys.tally(job_id), mapping=tally(records))
+
+    def replace_indexes(
+        self, job: JobRecord, records: Sequence[PartitionRecord], counts: dict[str, int]
+    ) -> None:
+        """Tallies, lines and leases of a job as its records want them."""
+        pipe, keys = self._write(), self._keys
+        self.save_job(job, job)
+        pipe.delete(keys.tally(job.spec.job_id))
+        pipe.hset(keys.tally(job.spec.job_id), mapping=counts)
+        for record in records:
+            name = member(record.job, record.index)
+            for phase in WAITING_PHASES:
+                _index(pipe, keys.waiting(phase), name, _order(job) if _line_of(record) is phase else None)
+            _index(pipe, keys.leases, name, record.lease_expires_at)
+
+    def replace_held(self, sums: dict[str, int]) -> None:
+        pipe = self._write()
+        pipe.delete(self._keys.held)
+        if sums:
+            pipe.hset(self._keys.held, mapping=sums)
 
     def save_pace(self, circuit_id: str, phase: Phase, seconds: float) -> None:
         """How long a phase of a partition took, for those who ask when a job will be done."""
