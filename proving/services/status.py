@@ -11,7 +11,7 @@ from proving.services import live
 from proving.services.errors import Refusal, ServiceError
 from proving.tracker.snapshot import Snapshot
 
-WHOLE_PARTITIONS = 1024
+WHOLE_PARTITIONS = 512
 """Past so many partitions, jobs that only wait are shown as counts."""
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from proving.tracker.records import PartitionRecord, Phase, WorkerKind, WorkerRecord
-from proving.tracker.tally import HELD, bytes_by_place, tally, total
+from proving.tracker.tally import HELD, Counts, tally
 
 if TYPE_CHECKING:
     from proving.tracker.snapshot import LiveJob, Snapshot
@@ -63,21 +63,22 @@ def _holder_violations(partition: PartitionRecord, workers: Mapping[str, WorkerR
 
 def _tally_violations(job: "LiveJob") -> Iterator[str]:
     record, counts = job.record, job.counts
-    ended = [counts.get(phase, 0) for phase in (Phase.DONE, Phase.FAILED, Phase.CANCELLED)]
-    right = total(counts) == record.spec.total_partitions
-    right = right and ended == [record.done, record.failed, record.cancelled]
+    right = (
+        counts.total == record.spec.total_partitions
+        and counts.get("done", 0) == record.done
+        and counts.get("failed", 0) == record.failed
+        and counts.get("cancelled", 0) == record.cancelled
+    )
     if job.whole:
         right = right and tally(job.partitions) == {name: n for name, n in counts.items() if n}
     else:
-        right = right and not any(counts.get(name, 0) for name in (HELD, *_HELD_PHASES))
+        right = right and not (counts.get(HELD) or counts.get("synthesizing") or counts.get("gpu"))
     if not right:
         yield f"job {record.spec.job_id} miscounts its partitions"
 
 
 def _budget_violations(snapshot: "Snapshot") -> Iterator[str]:
-    summed: Counter[str] = Counter()
-    for job in snapshot.jobs:
-        summed.update(bytes_by_place(job.counts))
+    summed = Counts(snapshot.counts).places
     for place in summed.keys() | snapshot.held_bytes.keys():
-        if summed[place] != snapshot.held_bytes.get(place, 0):
+        if summed.get(place, 0) != snapshot.held_bytes.get(place, 0):
             yield f"{place} miscounts the bytes it holds"

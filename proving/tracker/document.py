@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from proving.tracker import estimate
 from proving.tracker.records import JobState, PartitionRecord, PastAttempt, Phase, Spell, WorkerKind
-from proving.tracker.tally import HELD, bytes_by_place, phase_counts
+from proving.tracker.tally import HELD
 
 if TYPE_CHECKING:
     from proving.tracker.snapshot import LiveJob, LiveWorker, Snapshot
@@ -25,9 +25,7 @@ def build(
     snapshot: "Snapshot", jobs: Collection[str] | None = None, since: int | None = None
 ) -> dict[str, Any]:
     now = snapshot.generated_at
-    counts: Counter[str] = Counter()
-    for job in snapshot.jobs:
-        counts.update(job.counts)
+    counts = snapshot.counts
     devices = [worker for worker in snapshot.workers if worker.record.spec.kind is WorkerKind.DEVICE]
     others = [worker for worker in snapshot.workers if worker.record.spec.kind is not WorkerKind.DEVICE]
     memory = _memory(snapshot)
@@ -75,14 +73,14 @@ def _pipeline(
         "total_partitions": spec.total_partitions,
         "partitions_done": record.done,
         "partitions": [_partition(partition, now) for partition in job.partitions],
-        "counts": phase_counts(job.counts),
+        "counts": job.counts.phases,
         "state": str(record.state),
         "priority": PRIORITIES[spec.priority],
         "label": spec.label,
         "circuit_id": spec.circuit_id,
         "submitted_at": iso(spec.submitted_at),
         "deadline": iso(spec.deadline),
-        "eta_at": iso(eta),
+        "eta_at": None if eta is None else iso(round(eta)),
         "waiting_for": _waiting_for(job, snapshot, hosts),
         "error": record.error,
     }
@@ -126,19 +124,50 @@ def _lack(resource: str, host: str, needed: int, free: int) -> dict[str, Any]:
 
 
 def _partition(partition: PartitionRecord, now: float) -> dict[str, Any]:
+    """What stands still is made once for a record; only the phases that are open are counted on."""
+    known = _KNOWN.get(id(partition))
+    if known is None or known[0] is not partition:
+        if len(_KNOWN) >= KNOWN_PARTITIONS:
+            _KNOWN.clear()
+        known = _KNOWN[id(partition)] = (partition, _still(partition), _open_spans(partition))
+    return {**known[1], **{name: max(0, round((now - start) * 1000)) for name, start in known[2].items()}}
+
+
+KNOWN_PARTITIONS = 8192
+_KNOWN: dict[int, tuple[PartitionRecord, dict[str, Any], dict[str, float]]] = {}
+
+
+def _spans(partition: PartitionRecord) -> dict[str, tuple[float | None, float | None]]:
+    """From when to when each phase lasted; what the partition's end has cut short ends with it."""
     line, ended = partition.timeline, partition.timeline.finished_at
-    handed_off = line.gpu_ended_at if line.gpu_attempt else None
+    return {
+        "queued_ms": (line.queued_at, line.synth_started_at or ended),
+        "synth_ms": (line.synth_started_at, line.synth_ended_at or ended),
+        "wait_ms": (line.wait_started_at, line.gpu_started_at or ended),
+        "gpu_ms": (line.gpu_started_at, line.gpu_ended_at or ended),
+        "finalize_ms": (line.gpu_ended_at if line.gpu_attempt else None, ended),
+    }
+
+
+def _open_spans(partition: PartitionRecord) -> dict[str, float]:
+    return {
+        name: start for name, (start, end) in _spans(partition).items() if start is not None and end is None
+    }
+
+
+def _still(partition: PartitionRecord) -> dict[str, Any]:
+    line = partition.timeline
+    spans = {
+        name: None if start is None or end is None else max(0, round((end - start) * 1000))
+        for name, (start, end) in _spans(partition).items()
+    }
     return {
         "index": partition.index,
         "state": str(partition.phase),
-        "synth_ms": _span(line.synth_started_at, line.synth_ended_at, ended, now),
-        "gpu_ms": _span(line.gpu_started_at, line.gpu_ended_at, ended, now),
+        **spans,
         "attempt": partition.attempt,
         "max_attempts": partition.max_attempts,
         "worker": partition.worker,
-        "queued_ms": _span(line.queued_at, line.synth_started_at, ended, now),
-        "wait_ms": _span(line.wait_started_at, line.gpu_started_at, ended, now),
-        "finalize_ms": _span(handed_off, ended, None, now),
         "queued_at": iso(line.queued_at),
         "synth_started_at": iso(line.synth_started_at),
         "synth_ended_at": iso(line.synth_ended_at),
@@ -146,7 +175,7 @@ def _partition(partition: PartitionRecord, now: float) -> dict[str, Any]:
         "gpu_started_at": iso(line.gpu_started_at),
         "gpu_ended_at": iso(line.gpu_ended_at),
         "finalize_started_at": iso(line.finalize_started_at),
-        "finished_at": iso(ended),
+        "finished_at": iso(line.finished_at),
         "finalizer": line.finalizer,
         "error": partition.error,
         "history": [_past_attempt(past) for past in partition.history],
@@ -168,14 +197,6 @@ def _past_attempt(past: PastAttempt) -> dict[str, Any]:
         "ended_at": iso(past.ended_at),
         "error": past.error,
     }
-
-
-def _span(start: float | None, end: float | None, closed: float | None, now: float) -> int | None:
-    """Milliseconds from `start` to its end, to the partition's end, or until now while it is open."""
-    if start is None:
-        return None
-    until = end if end is not None else closed if closed is not None else now
-    return max(0, round((until - start) * 1000))
 
 
 def _device_worker(worker: "LiveWorker", snapshot: "Snapshot") -> dict[str, Any]:
@@ -278,7 +299,7 @@ def _memory(snapshot: "Snapshot") -> dict[str, Any]:
 
 def _occupants(snapshot: "Snapshot", host: str) -> Iterator[dict[str, Any]]:
     for job in snapshot.jobs:
-        held = bytes_by_place(job.counts).get(host)
+        held = job.counts.places.get(host)
         if held:
             yield {"kind": "partitions", "job_id": job.record.spec.job_id, "bytes": held}
 

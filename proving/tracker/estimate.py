@@ -29,11 +29,12 @@ def arrivals(snapshot: "Snapshot") -> Iterator[float | None]:
     synthesizers = max(1, snapshot.limits.synthesis_slots, _slots(snapshot, WorkerKind.SYNTHESIS))
     synthesis = device = 0.0
     known = devices > 0
+    paces = {circuit: _pace(snapshot.pace, circuit) for circuit in _circuits(snapshot)}
     for job in snapshot.jobs:
         if job.record.state is not JobState.RUNNING:
             yield None
             continue
-        pace = _pace(snapshot.pace, job.record.spec.circuit_id)
+        pace = paces[job.record.spec.circuit_id]
         if pace is None or not known:
             known = False
             yield None
@@ -43,6 +44,10 @@ def arrivals(snapshot: "Snapshot") -> Iterator[float | None]:
         waits = job.counts.get(Phase.PENDING, 0) + job.counts.get(Phase.SYNTHESIZING, 0)
         ready = max(device, synthesis + pace.device) if waits else device
         yield snapshot.generated_at + ready + pace.finalize
+
+
+def _circuits(snapshot: "Snapshot") -> set[str]:
+    return {job.record.spec.circuit_id for job in snapshot.jobs}
 
 
 def _slots(snapshot: "Snapshot", kind: WorkerKind) -> int:
@@ -61,20 +66,23 @@ def _pace(pace: Mapping[str, float], circuit_id: str) -> Pace | None:
 
 def _to_synthesize(job: "LiveJob", pace: Pace, now: float) -> float:
     """Seconds of one slot."""
-    open_ = [
-        max(0.0, pace.synthesis - (now - (p.timeline.synth_started_at or now)))
-        for p in job.partitions
-        if p.phase is Phase.SYNTHESIZING
-    ]
-    return job.counts.get(Phase.PENDING, 0) * pace.synthesis + sum(open_)
+    waiting = job.counts.get("pending", 0) * pace.synthesis
+    if not job.counts.get("synthesizing"):
+        return waiting
+    started = [p.timeline.synth_started_at for p in job.partitions if p.phase is Phase.SYNTHESIZING]
+    return waiting + _left(started, pace.synthesis, now)
 
 
 def _to_prove(job: "LiveJob", pace: Pace, now: float) -> float:
     """Seconds of one device."""
-    waiting = sum(job.counts.get(phase, 0) for phase in (Phase.PENDING, Phase.SYNTHESIZING, Phase.SYNTH_DONE))
-    open_ = [
-        max(0.0, pace.device - (now - (p.timeline.gpu_started_at or now)))
-        for p in job.partitions
-        if p.phase is Phase.GPU
-    ]
-    return waiting * pace.device + sum(open_)
+    counts = job.counts
+    waiting = counts.get("pending", 0) + counts.get("synthesizing", 0) + counts.get("synth_done", 0)
+    if not counts.get("gpu"):
+        return waiting * pace.device
+    started = [p.timeline.gpu_started_at for p in job.partitions if p.phase is Phase.GPU]
+    return waiting * pace.device + _left(started, pace.device, now)
+
+
+def _left(started: list[float | None], usual: float, now: float) -> float:
+    """What is left of phases that have begun, should they take as long as usual."""
+    return sum(max(0.0, usual - (now - (start or now))) for start in started)

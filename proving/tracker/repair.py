@@ -12,7 +12,7 @@ from proving.tracker.ledger import Ledger
 from proving.tracker.outcomes import Lost, Refused
 from proving.tracker.records import Assignment, JobRecord, PartitionRecord, Phase, WorkerRecord
 from proving.tracker.snapshot import Snapshot
-from proving.tracker.tally import bytes_by_place, tally
+from proving.tracker.tally import Counts, tally
 from proving.tracker.transaction import Transaction
 
 
@@ -107,7 +107,7 @@ def _recount_bytes(ledger: Ledger) -> list[Repaired]:
     def body(tx: Transaction) -> list[Repaired] | Refused:
         sums: dict[str, int] = {}
         for job_id in tx.job_ids():
-            for place, held in bytes_by_place(tx.tally(job_id)).items():
+            for place, held in Counts(tx.tally(job_id)).places.items():
                 sums[place] = sums.get(place, 0) + held
         if {place: held for place, held in tx.all_held().items() if held} == sums:
             return []

@@ -1,6 +1,7 @@
 """One atomic reading of all live state, and whether it agrees with itself."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, TypeVar
@@ -8,6 +9,7 @@ from typing import Any, TypeVar
 from proving.tracker import codec, consistency, document
 from proving.tracker.ledger import Ledger, Limits
 from proving.tracker.records import Assignment, JobRecord, PartitionRecord, Spell, WorkerRecord
+from proving.tracker.tally import Counts, summed
 
 READ = """#!lua flags=no-writes
 local prefix, limit = ARGV[1], tonumber(ARGV[2])
@@ -26,6 +28,13 @@ local function read(command, names)
     return found
 end
 
+local function joined(values)
+    for place, value in ipairs(values) do
+        values[place] = value or ''
+    end
+    return table.concat(values, '\\n')
+end
+
 local function named(kind, ids)
     local names = {}
     for place, id in ipairs(ids) do
@@ -36,6 +45,7 @@ end
 
 local ids = redis.call('ZRANGE', KEYS[1], 0, -1)
 local jobs, changed = read('MGET', named('job', ids)), read('MGET', named('changed', ids))
+-- many values are one string with lines: a client reads that a great deal faster
 local tallies, totals, whole, left = {}, {}, {}, limit
 for place, id in ipairs(ids) do
     tallies[place] = redis.call('HGETALL', prefix .. 'tally:' .. id)
@@ -55,16 +65,13 @@ for place = 1, #ids do
         whole[place] = left >= 0
     end
 end
-local partitions = {}
+local names, shown = {}, {}
 for place, id in ipairs(ids) do
-    partitions[place] = 0
-    if whole[place] then
-        local names = {}
-        for index = 0, totals[place] - 1 do
-            names[#names + 1] = prefix .. 'partition:' .. id .. ':' .. index
-        end
-        partitions[place] = read('MGET', names)
+    shown[place] = whole[place] and totals[place] or -1
+    for index = 0, shown[place] - 1 do
+        names[#names + 1] = prefix .. 'partition:' .. id .. ':' .. index
     end
+    tallies[place] = table.concat(tallies[place], '\\t')
 end
 local workers = {}
 for _, name in ipairs(redis.call('SMEMBERS', KEYS[2])) do
@@ -75,7 +82,8 @@ for _, name in ipairs(redis.call('SMEMBERS', KEYS[2])) do
 end
 return {
     redis.call('TIME'), redis.call('GET', KEYS[3]), redis.call('GET', KEYS[4]),
-    jobs, tallies, changed, partitions, workers, redis.call('ZCARD', KEYS[9]),
+    joined(jobs), joined(tallies), joined(changed), joined(shown), joined(read('MGET', names)),
+    workers, redis.call('ZCARD', KEYS[9]),
     redis.call('HGETALL', KEYS[5]), redis.call('HGETALL', KEYS[6]), redis.call('HGETALL', KEYS[7]),
     redis.call('HGETALL', KEYS[8]),
 }
@@ -106,7 +114,7 @@ class LiveJob:
     """
 
     record: JobRecord
-    counts: Mapping[str, int]
+    counts: Counts
     changed: int
     whole: bool
     partitions: tuple[PartitionRecord, ...]
@@ -148,6 +156,11 @@ class Snapshot:
         return tuple(consistency.violations(self))
 
     @cached_property
+    def counts(self) -> Counter[str]:
+        """The tallies of all jobs together."""
+        return summed([job.counts for job in self.jobs])
+
+    @cached_property
     def held(self) -> Mapping[Assignment, PartitionRecord]:
         """The partitions that somebody works on."""
         return {p.assignment: p for job in self.jobs for p in job.partitions if p.assignment}
@@ -167,14 +180,12 @@ def read_snapshot(ledger: Ledger, limit: int | None = None, jobs: Collection[str
     names = [keys.jobs, keys.workers, keys.rev, keys.started, keys.counters, keys.stale, keys.held, keys.pace]
     read = ledger.client.register_script(READ)
     found = read(keys=[*names, keys.leases], args=[keys.prefix, -1 if limit is None else limit, *jobs])
-    clock, rev, started, records, tallies, changed, partitions, workers, leases, *numbers = found
-    counters, stale, held, pace = numbers
-    live = [_live_job(*raw) for raw in zip(records, tallies, changed, partitions, strict=True) if raw[0]]
+    clock, rev, started, *lines, workers, leases, counters, stale, held, pace = found
     return Snapshot(
         rev=int(rev or 0),
         generated_at=int(clock[0]) + int(clock[1]) / 1e6,
         started_at=float(started) if started else None,
-        jobs=tuple(live),
+        jobs=tuple(_live_jobs(*(line.split(b"\n") if line else [] for line in lines))),
         workers=tuple(sorted((_live_worker(*raw) for raw in workers), key=_worker_order)),
         leases=int(leases),
         counters=_numbers(counters),
@@ -185,12 +196,22 @@ def read_snapshot(ledger: Ledger, limit: int | None = None, jobs: Collection[str
     )
 
 
-def _live_job(
-    job: bytes, counts: list[bytes], changed: bytes | None, partitions: list[bytes | None] | int
-) -> LiveJob:
-    whole = isinstance(partitions, list)
-    read = tuple(_partition(data) for data in partitions if data) if isinstance(partitions, list) else ()
-    return LiveJob(_job(job), _numbers(counts), int(changed or 0), whole, read)
+def _live_jobs(
+    jobs: list[bytes], tallies: list[bytes], changed: list[bytes], shown: list[bytes], partitions: list[bytes]
+) -> Iterator[LiveJob]:
+    """`shown` says how many of the partitions belong to each job, -1 where it comes as counts."""
+    start = 0
+    for job, counts, version, size in zip(jobs, tallies, changed, shown, strict=True):
+        end = start + max(0, int(size))
+        if job:
+            read = tuple(_partition(data) for data in partitions[start:end] if data)
+            yield LiveJob(_job(job), _counts(counts), int(version or 0), int(size) >= 0, read)
+        start = end
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _counts(line: bytes) -> Counts:
+    return Counts(_numbers(line.split(b"\t") if line else []))
 
 
 def _live_worker(worker: bytes, recent: list[bytes]) -> LiveWorker:

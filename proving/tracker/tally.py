@@ -5,11 +5,13 @@ that it does read against it. Standard library only.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable
+from functools import cached_property
 
 from proving.tracker.budget import holdings
 from proving.tracker.records import PartitionRecord, Phase
 
+PHASES = tuple(str(phase) for phase in Phase)
 HELD = "held"
 BYTES = "bytes:"
 
@@ -35,16 +37,34 @@ def moved(before: PartitionRecord | None, after: PartitionRecord) -> dict[str, i
     return {name: count for name, count in change.items() if count}
 
 
-def phase_counts(counts: Mapping[str, int]) -> dict[str, int]:
-    """The phases of a tally, in the order of the pipeline."""
-    return {str(phase): counts[phase] for phase in Phase if counts.get(phase)}
+class Counts(dict[str, int]):
+    """A tally that is read and not written: what follows from it is worked out once."""
+
+    @cached_property
+    def phases(self) -> dict[str, int]:
+        """The phases alone, in the order of the pipeline."""
+        return {phase: self[phase] for phase in PHASES if self.get(phase)}
+
+    @cached_property
+    def total(self) -> int:
+        """All partitions."""
+        return sum(self.phases.values())
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Bytes held, by place."""
+        return {
+            name.removeprefix(BYTES): count
+            for name, count in self.items()
+            if count and name.startswith(BYTES)
+        }
 
 
-def total(counts: Mapping[str, int]) -> int:
-    return sum(counts.get(phase, 0) for phase in Phase)
-
-
-def bytes_by_place(counts: Mapping[str, int]) -> dict[str, int]:
-    return {
-        name.removeprefix(BYTES): count for name, count in counts.items() if count and name.startswith(BYTES)
-    }
+def summed(tallies: Collection[Counts]) -> Counter[str]:
+    """All of them together. Those that are one and the same object are added once, times their number."""
+    found: Counter[str] = Counter()
+    times = Counter(map(id, tallies))
+    for counts in {id(counts): counts for counts in tallies}.values():
+        for name, count in counts.items():
+            found[name] += count * times[id(counts)]
+    return found

@@ -1,9 +1,11 @@
-"""A process that works through whatever waits, as fast as it can, and now and then misbehaves."""
+"""Processes that work through whatever waits, as fast as they can, and now and then misbehave."""
 
+import multiprocessing
 import random
 import time
 from dataclasses import dataclass, field
 from multiprocessing.queues import Queue
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import redis
@@ -11,6 +13,7 @@ import redis
 from proving.tracker import outcomes as o
 from proving.tracker.records import Assignment, JobState, Phase, WorkerKind, WorkerSpec
 from proving.tracker.store import Store
+from tests.support.tracker import job_spec
 
 
 @dataclass
@@ -97,13 +100,67 @@ class Actor:
             self.tally.wrong.append(f"{outcome} instead of {kind.__name__}")
 
 
-def hammer(socket: Path, number: int, seconds: float, answers: "Queue[Tally]") -> None:
+def hammer(socket: Path, number: int, seconds: float, answers: "Queue[Tally]", line: Barrier) -> None:
     """Works until every job is done, or for so long."""
-    until = time.monotonic() + seconds
     with redis.Redis(unix_socket_path=str(socket)) as client:
         actor = Actor(Store(client, lease_seconds=60.0), number)
+        line.wait(timeout=60)
+        until = time.monotonic() + seconds
         while time.monotonic() < until:
             if not actor.step() and not actor.store.ledger.reader.due(actor.store.ledger.keys.leases, 9e9):
                 break
         actor.tally.conflicts = actor.store.ledger.conflicts
-        answers.put(actor.tally)
+    answers.put(actor.tally)
+
+
+@dataclass(frozen=True)
+class Hammered:
+    """What a whole run of hammers did."""
+
+    processes: int
+    seconds: float
+    readings: int
+    tallies: list[Tally]
+
+    @property
+    def transitions(self) -> int:
+        return self.total("acquired") + self.total("let_go")
+
+    @property
+    def conflicts(self) -> int:
+        return self.total("conflicts")
+
+    def total(self, name: str) -> int:
+        found: int = sum(getattr(tally, name) for tally in self.tallies)
+        return found
+
+
+def run_hammer(
+    client: redis.Redis, socket: Path, *, processes: int, jobs: int, partitions: int, seconds: float = 60.0
+) -> Hammered:
+    """Let processes work through jobs, and read the status all the while: AssertionError at a reading that
+    contradicts itself. The time counts from the moment when all of them have started."""
+    store = Store(client)
+    for number in range(jobs):
+        store.open_job(job_spec(f"job-{number}", partitions, max_attempts=1_000, free_releases=1_000))
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.support.hammer"])
+    answers, line = context.Queue(), context.Barrier(processes + 1)
+    actors = [
+        context.Process(target=hammer, args=(socket, number, seconds, answers, line), daemon=True)
+        for number in range(processes)
+    ]
+    for actor in actors:
+        actor.start()
+    line.wait(timeout=60)
+    started, readings, tallies = time.monotonic(), 0, []
+    while len(tallies) < processes:
+        snapshot = store.snapshot()
+        assert snapshot.violations == ()
+        readings += 1
+        while not answers.empty():
+            tallies.append(answers.get(timeout=5))
+    taken = time.monotonic() - started
+    for actor in actors:
+        actor.join()
+    return Hammered(processes, taken, readings, tallies)

@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -34,8 +35,8 @@ def wait_until_ready(client: redis.Redis, server: subprocess.Popen[bytes], secon
     raise RuntimeError("valkey-server did not answer in time")
 
 
-@pytest.fixture(scope="session")
-def valkey_socket() -> Iterator[Path]:
+@contextmanager
+def running_valkey() -> Iterator[Path]:
     """The socket of a server that keeps nothing on disk."""
     with tempfile.TemporaryDirectory(prefix="valkey-") as folder:
         socket = Path(folder) / "valkey.sock"
@@ -56,6 +57,13 @@ def valkey_socket() -> Iterator[Path]:
         finally:
             server.terminate()
             server.wait(timeout=20)
+
+
+@pytest.fixture(scope="session")
+def valkey_socket() -> Iterator[Path]:
+    """One server for all tests."""
+    with running_valkey() as socket:
+        yield socket
 
 
 @pytest.fixture
