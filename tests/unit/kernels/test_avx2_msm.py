@@ -1,5 +1,6 @@
 """Sums of multiples on the AVX2 engine: awkward points, awkward scalars, every window, threads."""
 
+from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
 import numpy as np
@@ -175,6 +176,18 @@ def random_words(random: np.random.Generator, count: int) -> Words:
     drawn = random.integers(0, 2**64, (count, 4), dtype=np.uint64)
     drawn[:, 3] >>= np.uint64(3)
     return drawn
+
+
+def test_threads_may_share_bases(curve: Curve, group: Group) -> None:
+    """Sums that run at the same time do not share scratch memory."""
+    _, bases = multiples(curve, group, 65)
+    random = Random("shared")
+    tasks = [[random.randrange(curve.r) for _ in range(65)] for _ in range(3)]
+    wants = [expected(curve, group, list(range(1, 66)), scalars) for scalars in tasks]
+    with Bases(curve, group, bases) as loaded, ThreadPoolExecutor(len(tasks)) as pool:
+        for _ in range(4):
+            sums = pool.map(lambda scalars: loaded.msm(words(scalars), 2), tasks)
+            assert all(np.array_equal(got, want) for got, want in zip(sums, wants, strict=True))
 
 
 def test_bases_say_their_size(curve: Curve, group: Group) -> None:
