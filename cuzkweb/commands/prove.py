@@ -13,13 +13,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kernels.device import Device
+    from proving.formats.r1cs import R1cs
     from proving.groth16.prover import ProvedStatement
     from proving.groth16.proving_key import ProvingKey
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's flags."""
-    parser.add_argument("--zkey", type=Path, required=True, metavar="K", help="proving key (.zkey)")
+    key = parser.add_mutually_exclusive_group(required=True)
+    key.add_argument("--zkey", type=Path, metavar="K", help="proving key (.zkey)")
+    key.add_argument("--params", type=Path, metavar="K", help="bellman parameters, with --r1cs")
+    parser.add_argument(
+        "--r1cs", type=Path, metavar="R", help="constraint system: the witness is held against it first"
+    )
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--wtns", type=Path, metavar="W", help="witness (.wtns)")
     source.add_argument("--wasm", type=Path, metavar="G", help="witness generator (.wasm), with --input")
@@ -38,21 +44,59 @@ def run(options: argparse.Namespace) -> int:
     """Prove, check the proof, and only then write it."""
     if (options.wasm is None) != (options.input is None):
         options.usage_error("--wasm and --input come together")
+    if options.params is not None and options.r1cs is None:
+        options.usage_error("--params wants --r1cs: parameters hold no constraints")
     stopwatch = timing.Stopwatch()
     with stopwatch.stage("import"):
         from kernels.device import open_device
-        from proving.formats.zkey import read_zkey
     device = open_device(options.device, threads=options.threads)
     with stopwatch.stage("key"):
-        key = read_zkey(options.zkey)
+        system = read_system(options)
+        key = read_key(options, system)
     with stopwatch.stage("witness"):
         witness = obtain_witness(options, key)
+        if system is not None:
+            require_satisfied(options, system, witness)
     statement = prove_checked(options, key, witness, device, stopwatch)
     with stopwatch.stage("write"):
         write_statement(options, statement)
     device.close()
     stopwatch.show(options)
     return 0
+
+
+def read_system(options: argparse.Namespace) -> "R1cs | None":
+    """The constraint system, where one is given."""
+    if options.r1cs is None:
+        return None
+    from proving.formats.r1cs import read_r1cs
+
+    return read_r1cs(options.r1cs)
+
+
+def read_key(options: argparse.Namespace, system: "R1cs | None") -> "ProvingKey":
+    """The proving key, held against the constraint system where one is given."""
+    if options.params is not None and system is not None:
+        from proving.formats.bellman import read_parameters
+        from proving.formats.bellman_key import key_from_parameters
+
+        return key_from_parameters(read_parameters(options.params), system, str(options.params))
+    from proving.formats.zkey import check_system, read_zkey
+
+    key = read_zkey(options.zkey)
+    if system is not None:
+        check_system(key, system, options.r1cs)
+    return key
+
+
+def require_satisfied(options: argparse.Namespace, system: "R1cs", witness: "NDArray[np.uint64]") -> None:
+    """Refuse a witness that breaks a constraint, naming the first."""
+    from proving.formats.r1cs import first_unsatisfied
+
+    broken = first_unsatisfied(system, witness, options.threads)
+    if broken is not None:
+        source = options.wtns or options.input
+        raise Refused(f"{source}: witness does not satisfy the circuit: constraint {broken} is broken")
 
 
 def obtain_witness(options: argparse.Namespace, key: "ProvingKey") -> "NDArray[np.uint64]":
@@ -84,7 +128,15 @@ def prove_checked(
         from proving.groth16.prover import UnsatisfiedWitnessError, prove
     try:
         return prove(device, key, witness, threads=options.threads, report=stopwatch.add)
-    except UnsatisfiedWitnessError:
+    except UnsatisfiedWitnessError as error:
+        if options.params is not None:
+            from proving.formats.bellman import read_parameters, validate_queries
+
+            validate_queries(read_parameters(options.params), options.threads)
+            raise Refused(
+                f"{options.params}: not the parameters of this circuit: the witness satisfies it, "
+                "and yet the proof fails"
+            ) from error
         validate_points(key, options.threads, options.zkey)
         raise
 

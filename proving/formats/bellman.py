@@ -11,7 +11,7 @@ for each private wire; a, b_g1 and b_g2 leave out the wires that their matrix do
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from kernels.curves import BLS12_381, Group
 from proving.formats.container import Section, map_file
 from proving.formats.errors import FormatError
-from proving.formats.files import write_atomically
 from proving.formats.zcash_points import decode_array, decode_g1, decode_g2, encode_g1, encode_g2, point_size
 from proving.groth16.membership import first_outside
 from proving.groth16.objects import G1, G2, Proof, VerifyingKey
@@ -189,11 +188,20 @@ def validate_queries(parameters: Parameters, threads: int = 0) -> None:
 
     Takes time in proportion to the file. Raises FormatError naming the query and the first bad point.
     """
+    for name, bad in misplaced_queries(parameters, threads):
+        reason = f"point {bad} is not in the group of {BLS12_381.name}"
+        raise FormatError(parameters.file, f"{name} query", reason)
+
+
+def misplaced_queries(parameters: Parameters, threads: int = 0) -> Iterator[tuple[str, int]]:
+    """The queries that hold points outside of their groups, each with the index of its first.
+
+    Raises FormatError for points that are none.
+    """
     for name, group in QUERIES:
         bad = first_outside(BLS12_381, group, parameters.points(name), threads)
         if bad is not None:
-            reason = f"point {bad} is not in the group of {BLS12_381.name}"
-            raise FormatError(parameters.file, f"{name} query", reason)
+            yield name, bad
 
 
 def read_bellman_verifying_key(path: Path | str) -> BellmanVerifyingKey:
@@ -275,8 +283,3 @@ def decode_proof(data: bytes, file: str, start: int) -> Proof:
         point("B", 48, 144, decode_g2),
         point("C", 144, 192, decode_g1),
     )
-
-
-def write_bytes(path: Path | str, pieces: Iterable[bytes]) -> None:
-    """Write a binary file atomically. Raises OSError."""
-    write_atomically(path, pieces)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -30,6 +30,7 @@ from proving.formats.contributions import (
 from proving.formats.errors import FormatError
 from proving.formats.files import write_atomically
 from proving.formats.montgomery import read_g1, read_g1_points, read_g2, write_g1, write_g2
+from proving.formats.r1cs import R1cs
 from proving.formats.words import first_not_below
 from proving.groth16.membership import first_outside
 from proving.groth16.objects import G1, G2
@@ -254,25 +255,59 @@ def read_coefficients(container: Container, header: Header) -> NDArray[np.uint8]
     return section.body
 
 
+def constraint_rows(key: ProvingKey) -> int:
+    """The rows before the public signals' own: as many as the key's coefficients use, at most."""
+    records = key.coefficients[4:].view(coefficient_dtype(key.curve))
+    last = int(records["row"].max()) + 1 if len(records) else 0
+    return max(0, last - key.public_count - 1)
+
+
 def validate_points(key: ProvingKey, threads: int = 0, file: object = "proving key") -> None:
     """Check that every point of the key lies on the curve and in the subgroup of prime order.
 
     Takes time in proportion to the key; see `membership` for how sure it is. Raises FormatError naming
     section and index of the first bad point.
     """
+    for place, index in misplaced_points(key, threads):
+        raise FormatError(file, place, f"point {index} is not in the group of {key.curve.name}")
+
+
+def misplaced_points(key: ProvingKey, threads: int = 0) -> Iterator[tuple[str, int]]:
+    """The sections that hold points outside of their groups, each with the index of its first."""
+    for number, group, array in point_arrays(key):
+        bad = first_outside(key.curve, group, array, threads)
+        if bad is not None:
+            yield f"section {number} ({SECTIONS[number]})", bad
+
+
+def point_arrays(key: ProvingKey) -> tuple[tuple[int, Group, NDArray[np.uint64]], ...]:
+    """The five big arrays of points with the numbers of their sections."""
     points = key.points
-    arrays = (
+    return (
         (5, Group.G1, points.a),
         (6, Group.G1, points.b1),
         (7, Group.G2, points.b2),
         (8, Group.G1, points.c),
         (9, Group.G1, points.h),
     )
-    for number, group, array in arrays:
-        bad = first_outside(key.curve, group, array, threads)
-        if bad is not None:
-            place = f"section {number} ({SECTIONS[number]})"
-            raise FormatError(file, place, f"point {bad} is not in the group of {key.curve.name}")
+
+
+def check_system(key: ProvingKey, system: R1cs, file: object = "r1cs") -> None:
+    """Refuse a constraint system whose sizes are not those of a key. Raises FormatError, in its name."""
+    if system.curve != key.curve:
+        reason = f"the r1cs is for {system.curve.name}, the proving key for {key.curve.name}"
+        raise FormatError(file, "curve", reason)
+    for what, here, there in (
+        ("wires", system.wires, key.variable_count),
+        ("public signals", system.public_count, key.public_count),
+    ):
+        if here != there:
+            raise FormatError(file, what, f"the r1cs has {here} {what}, the proving key {there}")
+    rows = system.constraints + system.public_count + 1
+    if rows > key.domain_size:
+        raise FormatError(
+            file, "constraints", f"the r1cs needs {rows} rows, the proving key has {key.domain_size}"
+        )
 
 
 def read_contributions(path: Path | str) -> list[Contribution]:
