@@ -12,6 +12,7 @@ COMMANDS = {
     "witness": "compute a witness from a witness generator and an input",
     "verify": "verify a proof",
     "check": "say what a file is, and what is wrong with it",
+    "convert": "turn a proof or a verifying key into another form, or a key into a contract",
     "setup": "make insecure development keys from a constraint system",
     "submit": "submit a job to the service",
     "watch": "watch a job of the service",

@@ -2,38 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
-from kernels.curves import Curve, Group
-from kernels.points import first_bad_point, from_integers
 from proving.formats import r1cs, snarkjs, wasm_module, wtns, zkey
+from proving.formats.describe_binary import describe_binary_forms
+from proving.formats.description import Description, key_points, misplaced, proof_points
 from proving.formats.errors import FormatError
-from proving.groth16.objects import G1, G2
 from proving.groth16.proving_key import ProvingKey
+from proving.groth16.verifier import check_key
 
-Facts: TypeAlias = tuple[tuple[str, str], ...]
-NamedPoint: TypeAlias = tuple[str, Group, G1 | G2]
 MAX_LISTED = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Description:
-    """A file's kind, facts about it, and what is wrong with it: "place: reason" each."""
-
-    file: str
-    kind: str
-    facts: Facts = ()
-    problems: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        lines = [f"{self.file}: {self.kind}"]
-        width = max((len(name) for name, _ in self.facts), default=0)
-        lines += [f"  {name.ljust(width)}  {value}" for name, value in self.facts]
-        lines += [f"  wrong: {problem}" for problem in self.problems]
-        return "\n".join(lines)
 
 
 def describe(path: Path | str) -> Description:
@@ -45,6 +25,11 @@ def describe(path: Path | str) -> Description:
         return examine(Path(path), kind)
     except FormatError as error:
         return Description(str(path), kind, problems=(f"{error.place}: {error.reason}",))
+
+
+def describe_binary(path: Path, kind: str) -> Description:
+    """A file without a magic word: bellman parameters, a verifying key or a proof."""
+    return describe_binary_forms(path) or describe_unknown(path, kind)
 
 
 def recognise(head: bytes) -> tuple[str, Callable[[Path, str], Description]]:
@@ -60,28 +45,35 @@ def recognise(head: bytes) -> tuple[str, Callable[[Path, str], Description]]:
         return known[head[:4]]
     if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
         return "JSON", describe_json
-    return "unknown" if head else "empty file", describe_unknown
+    return ("unknown", describe_binary) if head else ("empty file", describe_unknown)
 
 
 def describe_zkey(path: Path, kind: str) -> Description:
     """A proving key: sizes, ceremony, and whether every point lies in its group."""
     key = zkey.read_zkey(path)
     contributions = zkey.read_contributions(path)
+    infinities = (
+        f"{name} {int((~array.any(axis=1)).sum())} of {len(array)}"
+        for name, (_, _, array) in zip(("A", "B1", "B2", "C", "H"), zkey.point_arrays(key), strict=True)
+    )
     facts = (
         ("protocol", "Groth16"),
         ("curve", key.curve.name),
         ("variables", str(key.variable_count)),
+        ("constraints", str(zkey.constraint_rows(key))),
         ("public signals", str(key.public_count)),
         ("domain", f"{key.domain_size} (2^{key.log_domain})"),
+        ("points at infinity", ", ".join(infinities)),
         ("contributions", str(len(contributions))),
         ("names", ", ".join(entry.name or "(unnamed)" for entry in contributions[:MAX_LISTED]) or "none"),
         ("trust", trust(key, len(contributions))),
     )
-    try:
-        zkey.validate_points(key, file=path)
-    except FormatError as error:
-        return Description(str(path), kind, facts, (f"{error.place}: {error.reason}",))
-    return Description(str(path), kind, facts)
+    problems = tuple(
+        f"{place}: point {index} is not in the group of {key.curve.name}"
+        for place, index in zkey.misplaced_points(key)
+    )
+    verdict = check_key(key.verifying_key)
+    return Description(str(path), kind, facts, problems + (() if verdict.valid else (verdict.reason,)))
 
 
 def trust(key: ProvingKey, contributions: int) -> str:
@@ -158,17 +150,8 @@ def describe_verifying_key(path: Path, document: Any) -> Description:
         key = snarkjs.verifying_key_from_json(document, str(path))
     except FormatError as error:
         return Description(str(path), kind, problems=(f"{error.place}: {error.reason}",))
-    points: list[NamedPoint] = [
-        ("vk_alpha_1", Group.G1, key.alpha_g1),
-        *((f"IC[{i}]", Group.G1, p) for i, p in enumerate(key.ic)),
-    ]
-    points += [
-        ("vk_beta_2", Group.G2, key.beta_g2),
-        ("vk_gamma_2", Group.G2, key.gamma_g2),
-        ("vk_delta_2", Group.G2, key.delta_g2),
-    ]
     facts = (("curve", key.curve.name), ("public signals", str(key.public_count)))
-    return Description(str(path), kind, facts, misplaced(key.curve, points))
+    return Description(str(path), kind, facts, misplaced(key.curve, key_points(key)))
 
 
 def describe_proof(path: Path, document: Any) -> Description:
@@ -178,21 +161,8 @@ def describe_proof(path: Path, document: Any) -> Description:
         proof = snarkjs.proof_from_json(document, str(path))
     except FormatError as error:
         return Description(str(path), kind, problems=(f"{error.place}: {error.reason}",))
-    points: list[NamedPoint] = [
-        ("pi_a", Group.G1, proof.a),
-        ("pi_b", Group.G2, proof.b),
-        ("pi_c", Group.G1, proof.c),
-    ]
-    return Description(str(path), kind, (("curve", proof.curve.name),), misplaced(proof.curve, points))
-
-
-def misplaced(curve: Curve, points: Iterable[NamedPoint]) -> tuple[str, ...]:
-    """Which of some named points are not in their group."""
-    return tuple(
-        f"{name}: the point is not in the group of {curve.name}"
-        for name, group, point in points
-        if first_bad_point(curve, group, from_integers(curve, group, point).reshape(1, -1), subgroup=True)
-        is not None
+    return Description(
+        str(path), kind, (("curve", proof.curve.name),), misplaced(proof.curve, proof_points(proof))
     )
 
 

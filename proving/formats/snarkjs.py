@@ -109,6 +109,14 @@ def public_from_json(document: Any, file: str = "public") -> list[int]:
     return [item.integer() for item in Place(file, "", document).items()]
 
 
+def publics_from_json(document: Any, file: str = "public") -> list[list[int]]:
+    """The public signals of each partition: a list of lists, or the one list of the one partition."""
+    items = Place(file, "", document).items()
+    if items and all(isinstance(item.value, list) for item in items):
+        return [[signal.integer() for signal in item.items()] for item in items]
+    return [[item.integer() for item in items]]
+
+
 def verifying_key_to_json(key: VerifyingKey) -> dict[str, Any]:
     """A verifying key as snarkjs writes it. Raises ValueError when alpha or beta is not in its group."""
     return {
@@ -223,6 +231,11 @@ def read_proof(path: Path | str, curve: Curve | None = None) -> Proof:
 def read_public(path: Path | str) -> list[int]:
     """The public signals in a file. Raises FormatError or OSError."""
     return public_from_json(read_json(path), str(path))
+
+
+def read_publics(path: Path | str) -> list[list[int]]:
+    """The public signals of each partition in a file. Raises FormatError or OSError."""
+    return publics_from_json(read_json(path), str(path))
 
 
 def read_verifying_key(path: Path | str) -> VerifyingKey:

@@ -88,20 +88,24 @@ def lift_g2(x: Fq2, *, larger: bool) -> G2:
 
 def encode_g1(point: G1, *, compressed: bool) -> bytes:
     """One G1 point as 48 or 96 bytes."""
-    if point is None:
-        return encode_coordinates([0] if compressed else [0, 0], INFINITY, compressed=compressed)
-    x, y = point
-    sign = LARGER if compressed and y > BLS12_381.q - y else 0
-    return encode_coordinates([x] if compressed else [x, y], sign, compressed=compressed)
+    return encode(Group.G1, point, compressed=compressed)
 
 
 def encode_g2(point: G2, *, compressed: bool) -> bytes:
     """One G2 point as 96 or 192 bytes."""
+    return encode(Group.G2, point, compressed=compressed)
+
+
+def encode(group: Group, point: G1 | G2, *, compressed: bool) -> bytes:
+    """One point of either group."""
     if point is None:
-        return encode_coordinates([0] * (2 if compressed else 4), INFINITY, compressed=compressed)
-    x, y = point
-    sign = LARGER if compressed and is_larger(y, BLS12_381.q) else 0
-    return encode_coordinates([*x[::-1]] if compressed else [*x[::-1], *y[::-1]], sign, compressed=compressed)
+        return encode_coordinates(
+            [0] * int(group) * (1 if compressed else 2), INFINITY, compressed=compressed
+        )
+    x, y = (part if isinstance(part, tuple) else (part,) for part in point)
+    larger = is_larger((y[0], y[1]), BLS12_381.q) if len(y) == 2 else y[0] > BLS12_381.q - y[0]
+    values = x[::-1] if compressed else (*x[::-1], *y[::-1])
+    return encode_coordinates(values, LARGER if compressed and larger else 0, compressed=compressed)
 
 
 def encode_coordinates(values: Sequence[int], flags: int, *, compressed: bool) -> bytes:

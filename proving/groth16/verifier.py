@@ -237,6 +237,12 @@ def prepare(key: VerifyingKey) -> PreparedKey | Verdict:
     return PreparedKey(curve, minus(curve, words[0]), words[1], words[2], words[3], np.stack(words[4:]))
 
 
+def check_key(key: VerifyingKey) -> Verdict:
+    """Whether every point of a verifying key is in its group, and none at infinity that must not be."""
+    prepared = prepare(key)
+    return prepared if isinstance(prepared, Verdict) else VALID
+
+
 def minus(curve: Curve, point: Words) -> Words:
     """The negative of a G1 point in affine Montgomery words."""
     return negate(curve, Group.G1, point[np.newaxis]).reshape(-1)

@@ -188,5 +188,11 @@ class TestVerify:
             "verify", "--vkey", circuit.vkey, "--proof", public, "--public", public, because="public.json"
         )
         call.assert_refused(
-            "verify", "--vkey", circuit.zkey, "--proof", proof, "--public", public, because="key.zkey"
+            "verify", "--vkey", circuit.wtns, "--proof", proof, "--public", public, because="witness.wtns"
         )
+
+    def test_a_proving_key_verifies_with_the_key_that_it_holds(
+        self, circuit: Circuit, proved: Path, call: Call
+    ) -> None:
+        outcome = ["--proof", proved / "proof.json", "--public", proved / "public.json"]
+        assert call("verify", "--vkey", circuit.zkey, *outcome) == 0
