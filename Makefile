@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+JOBS ?= 2
 NATIVE_SOURCES := CMakeLists.txt $(shell find kernels/csrc -type f -not -path '*/__pycache__/*')
 
 .DEFAULT_GOAL := help
@@ -52,7 +53,7 @@ tests/node/node_modules/.installed: tests/node/package-lock.json
 
 .PHONY: test
 test: setup tests/node/node_modules/.installed ## all tests
-	$(BIN)/python -m pytest $(TESTS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(TESTS)
 
 .PHONY: check
 check: setup ## ruff, types, layers, formatting of C++, migrations, system checks
