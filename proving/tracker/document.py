@@ -342,7 +342,7 @@ def _counters(snapshot: "Snapshot", counts: Counter[str]) -> dict[str, Any]:
 def _buffers(counts: Counter[str]) -> dict[str, int]:
     """Partitions that hold something between two stages, in cuzk's words: evaluations being made, evaluations
     ready or on a device, sums being finalized, sums that no finalizer has taken yet."""
-    claimed = counts[HELD] - counts[Phase.SYNTHESIZING] - counts[Phase.GPU]
+    claimed = max(0, counts[HELD] - counts[Phase.SYNTHESIZING] - counts[Phase.GPU])
     return {
         "synth_in_flight": counts[Phase.SYNTHESIZING],
         "provers_in_flight": counts[Phase.SYNTH_DONE] + counts[Phase.GPU],

@@ -114,7 +114,8 @@ def again(view: View, event: e.Lose | e.Release | e.Fail, now: float, target: Ph
     old = view.partition
     end, error = (AttemptEnd.FAILED, event.error) if isinstance(event, e.Fail) else _interruption(event)
     who = old.assignment.worker if old.assignment else None
-    past = PastAttempt(old.attempt, end, old.phase, who, error, now, old.timeline)
+    line = _close_phase(old.timeline, old.phase, now)
+    past = PastAttempt(old.attempt, end, old.phase, who, error, now, line)
     new = replace(
         old,
         phase=target,
