@@ -35,6 +35,7 @@ from proving.formats.words import first_not_below
 from proving.groth16.membership import first_outside
 from proving.groth16.objects import G1, G2
 from proving.groth16.proving_key import ProvingKey
+from proving.groth16.qap import key_records
 
 MAGIC = b"zkey"
 PROTOCOLS = {1: "Groth16", 2: "PLONK", 10: "FFLONK"}
@@ -107,6 +108,12 @@ def read_zkey(path: Path | str, key_id: str | None = None) -> ProvingKey:
         contributions=count_contributions(record, header.curve),
         insecure=is_insecure(record, header.curve),
     )
+
+
+def is_zkey(path: Path | str) -> bool:
+    """Whether a file begins as a zkey does. Raises OSError."""
+    with Path(path).open("rb") as handle:
+        return handle.read(len(MAGIC)) == MAGIC
 
 
 def name_file(path: Path | str) -> str:
@@ -308,6 +315,36 @@ def check_system(key: ProvingKey, system: R1cs, file: object = "r1cs") -> None:
         raise FormatError(
             file, "constraints", f"the r1cs needs {rows} rows, the proving key has {key.domain_size}"
         )
+    other = first_other_row(key, system)
+    if other is not None:
+        raise FormatError(file, f"constraint {other}", "is not the proving key's")
+
+
+def first_other_row(key: ProvingKey, system: R1cs) -> int | None:
+    """The first row whose A or B is not the same in a key and a constraint system of its sizes.
+
+    Where a wire stands twice in a combination, tools differ in whether they add up: nothing is compared then.
+    """
+    there = ordered_records(key.coefficients[4:].view(coefficient_dtype(key.curve)))
+    here = ordered_records(key_records(system))
+    if there is None or here is None:
+        return None
+    common = min(len(there), len(here))
+    differ = there[:common] != here[:common]
+    if differ.any():
+        first = int(differ.argmax())
+        return int(min(there["row"][first], here["row"][first]))
+    longer = there if len(there) > len(here) else here
+    return int(longer["row"][common]) if len(longer) > common else None
+
+
+def ordered_records(records: NDArray[np.void]) -> NDArray[np.void] | None:
+    """Coefficients that are not zero by row, matrix and wire; None where one place has two."""
+    kept = records[records["value"].any(axis=1)]
+    kept = kept[np.lexsort((kept["wire"], kept["matrix"], kept["row"]))]
+    places = np.stack([kept["row"], kept["matrix"], kept["wire"]], axis=1)
+    twice = (places[1:] == places[:-1]).all(axis=1).any()
+    return None if twice else kept
 
 
 def read_contributions(path: Path | str) -> list[Contribution]:

@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 
 from kernels.curves import curve_by_name
+from proving.formats.r1cs import first_unsatisfied
 from proving.formats.wtns import read_witness
 from proving.models import Circuit
 from proving.services import circuits
@@ -46,6 +47,14 @@ def check_input(circuit: Circuit, document: Any, pointer: str) -> None:
 
 
 def check_witness(circuit: Circuit, path: Path, pointer: str) -> None:
-    """Refuse a witness file that is not one for the circuit's key."""
+    """Refuse a witness file that is not one for the circuit's key, or that breaks a constraint.
+
+    Constraints are known of circuits that were registered with an r1cs.
+    """
     with refusing_file(pointer, "bad_witness"):
-        read_witness(path, curve_by_name(circuit.curve), circuit.variable_count)
+        witness = read_witness(path, curve_by_name(circuit.curve), circuit.variable_count)
+    system = circuits.r1cs(circuit)
+    broken = None if system is None else first_unsatisfied(system, witness.values)
+    if broken is not None:
+        reason = f"the witness does not satisfy the circuit: constraint {broken} is broken"
+        raise invalid(pointer, "unsatisfied_witness", reason)
