@@ -98,16 +98,24 @@ class ProofKind(models.TextChoices):
 
 @dataclass(frozen=True, slots=True)
 class KindTraits:
-    """What the service must know of a proof kind: how its jobs are called, and what priority they have."""
+    """What the service must know of a proof kind. A new kind is one row of KINDS.
+
+    `prefix` begins the ids of its jobs. `partition_counts` are the numbers of partitions that a job may have
+    (empty: any). `public_inputs` is how many each proof has in the kind's own circuits, for 32 GiB sectors.
+    A kind whose proofs are handed on as one text of bytes, `concatenated`, is all or nothing.
+    """
 
     prefix: str
     priority: Priority
+    partition_counts: tuple[int, ...] = ()
+    public_inputs: int | None = None
+    concatenated: bool = False
 
 
 KINDS: dict[ProofKind, KindTraits] = {
     ProofKind.GROTH16: KindTraits("groth16", Priority.NORMAL),
-    ProofKind.POREP_C2: KindTraits("porep", Priority.NORMAL),
-    ProofKind.SNAP_UPDATE: KindTraits("snap", Priority.NORMAL),
-    ProofKind.WINDOW_POST: KindTraits("wdpost", Priority.HIGH),
-    ProofKind.WINNING_POST: KindTraits("winpost", Priority.CRITICAL),
+    ProofKind.POREP_C2: KindTraits("porep", Priority.NORMAL, (1, 10), 327, concatenated=True),
+    ProofKind.SNAP_UPDATE: KindTraits("snap", Priority.NORMAL, (1, 2, 4, 16), 4, concatenated=True),
+    ProofKind.WINDOW_POST: KindTraits("wdpost", Priority.HIGH, (), 25839, concatenated=True),
+    ProofKind.WINNING_POST: KindTraits("winpost", Priority.CRITICAL, (1,), 67, concatenated=True),
 }

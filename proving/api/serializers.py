@@ -1,4 +1,4 @@
-"""What requests must look like, and how rows are shown."""
+"""How rows are shown, and what else is answered."""
 
 from __future__ import annotations
 
@@ -6,156 +6,14 @@ from typing import Any, ClassVar
 
 from django.contrib.auth.models import User
 from django.urls import reverse
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from proving.choices import CircuitState, Curve, JobState, PartitionState, Priority, ProofKind
+from proving.api.requests import PriorityField
+from proving.choices import CircuitState, Curve, JobState, OnFailure, PartitionState, ProofKind
 from proving.models import Circuit, Job, Partition, Proof
 from proving.services.find import name_for
-
-PRIORITY_NAMES = [priority.label for priority in Priority]
-
-
-class StrictSerializer(serializers.Serializer[Any]):
-    """A request body; names that it does not know are refused, so that a slip is not silently ignored."""
-
-    def to_internal_value(self, data: Any) -> Any:
-        if hasattr(data, "keys"):
-            unknown = sorted(set(data.keys()) - set(self.fields))
-            if unknown:
-                raise serializers.ValidationError(
-                    {
-                        name[:64]: [serializers.ErrorDetail("there is no such field", "unknown_field")]
-                        for name in unknown
-                    }
-                )
-        return super().to_internal_value(data)
-
-
-@extend_schema_field(OpenApiTypes.ANY)
-class ExactField(serializers.Field[Any, Any, Any, Any]):
-    """Any JSON value, untouched: integers stay exact."""
-
-    def to_internal_value(self, data: Any) -> Any:
-        return data
-
-    def to_representation(self, value: Any) -> Any:
-        return value
-
-
-@extend_schema_field({"type": "array", "items": {"type": "object", "additionalProperties": True}})
-class InputsField(serializers.Field[Any, Any, Any, Any]):
-    """A list of circuit inputs, one a partition, each checked against the circuit by the service."""
-
-    default_error_messages: ClassVar = {"not_a_list": "wants a list with one object a partition"}
-
-    def to_internal_value(self, data: Any) -> Any:
-        if not isinstance(data, list):
-            self.fail("not_a_list")
-        return data
-
-    def to_representation(self, value: Any) -> Any:
-        return value
-
-
-class PriorityField(serializers.ChoiceField):
-    """A priority by its name."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(choices=PRIORITY_NAMES, **options)
-
-    def to_internal_value(self, data: Any) -> Any:
-        name = super().to_internal_value(data)
-        return next(priority for priority in Priority if priority.label == name)
-
-    def to_representation(self, value: Any) -> str:
-        return str(Priority(value).label)
-
-
-# --- requests -----------------------------------------------------------------------------------------
-
-
-class CircuitUpload(StrictSerializer):
-    """A circuit to register. The other files are held against the proving key."""
-
-    name = serializers.CharField(max_length=128)
-    proof_kind = serializers.ChoiceField(choices=ProofKind.choices, default=ProofKind.GROTH16)
-    proving_key = serializers.FileField(help_text="a Groth16 .zkey", allow_empty_file=True)
-    witness_generator = serializers.FileField(
-        required=False, help_text="circom's .wasm", allow_empty_file=True
-    )
-    r1cs = serializers.FileField(required=False, help_text="circom's .r1cs", allow_empty_file=True)
-    verifying_key = serializers.FileField(required=False, help_text="snarkjs JSON", allow_empty_file=True)
-
-
-class JobOptions(StrictSerializer):
-    """What a job has besides its inputs."""
-
-    circuit = serializers.CharField(max_length=128, help_text="the circuit's id, or its name")
-    request_id = serializers.CharField(
-        max_length=128, required=False, help_text="becomes the job's id; unique among your jobs"
-    )
-    priority = PriorityField(required=False, help_text="the proof kind's own when left out")
-    label = serializers.CharField(  # type: ignore[assignment]
-        max_length=200, required=False, allow_blank=True, default=""
-    )
-    deadline = serializers.DateTimeField(
-        required=False, help_text="the job fails when it is not done by then"
-    )
-
-
-class JobSubmission(JobOptions):
-    """A job of one partition an input."""
-
-    inputs = InputsField(
-        help_text="objects of signal names and values: integers, decimal or 0x strings, nested arrays of them"
-    )
-
-
-class WitnessSubmission(JobOptions):
-    """A job of one partition a witness file."""
-
-    witness = serializers.ListField(
-        child=serializers.FileField(allow_empty_file=True),
-        help_text=".wtns files in the order of the partitions",
-    )
-
-
-class VerifyRequest(StrictSerializer):
-    """A proof to check, with a registered circuit or a verifying key."""
-
-    circuit = serializers.CharField(max_length=128, required=False)
-    verifying_key = ExactField(required=False)
-    proof = ExactField()
-    public = ExactField()
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if ("circuit" in attrs) == ("verifying_key" in attrs):
-            raise serializers.ValidationError("give either a circuit or a verifying_key", "one_of")
-        return attrs
-
-
-class WaitQuery(serializers.Serializer[Any]):
-    """How long a reader would wait for a job to end."""
-
-    wait = serializers.FloatField(min_value=0, max_value=60, default=0, help_text="seconds")
-
-
-class ProofQuery(serializers.Serializer[Any]):
-    """Which proof of a job is wanted; all when left out."""
-
-    partition = serializers.IntegerField(min_value=0, required=False)
-
-
-class JobFilter(serializers.Serializer[Any]):
-    """What narrows a list of jobs."""
-
-    state = serializers.ChoiceField(choices=JobState.choices, required=False)
-    circuit = serializers.CharField(max_length=128, required=False)
-
-
-# --- answers ------------------------------------------------------------------------------------------
+from proving.services.remarks import remarks
 
 
 class ErrorDocument(serializers.Serializer[Any]):
@@ -187,6 +45,7 @@ class CircuitSummary(serializers.ModelSerializer[Circuit]):
     proving_key = ArtefactDocument()
     witness_generator = ArtefactDocument(allow_null=True)
     r1cs = ArtefactDocument(allow_null=True)
+    remarks = serializers.SerializerMethodField()
     links = serializers.SerializerMethodField()
 
     class Meta:
@@ -206,10 +65,14 @@ class CircuitSummary(serializers.ModelSerializer[Circuit]):
             "proving_key",
             "witness_generator",
             "r1cs",
+            "remarks",
             "created_at",
             "links",
         ]
         read_only_fields = fields
+
+    def get_remarks(self, circuit: Circuit) -> list[str]:
+        return remarks(circuit)
 
     def get_links(self, circuit: Circuit) -> dict[str, str]:
         return {"self": reverse("circuit", args=[circuit.pk])}
@@ -272,6 +135,7 @@ class JobSummary(serializers.ModelSerializer[Job]):
     circuit = serializers.CharField(source="circuit_id")
     proof_kind = serializers.ChoiceField(choices=ProofKind.choices)
     priority = PriorityField()
+    on_failure = serializers.ChoiceField(choices=OnFailure.choices)
     state = serializers.ChoiceField(choices=JobState.choices)
     terminal = serializers.BooleanField()
     progress = serializers.SerializerMethodField()
@@ -286,6 +150,7 @@ class JobSummary(serializers.ModelSerializer[Job]):
             "proof_kind",
             "priority",
             "label",
+            "on_failure",
             "state",
             "terminal",
             "progress",
@@ -353,20 +218,40 @@ class ProofDocument(serializers.ModelSerializer[Proof]):
         read_only_fields = fields
 
 
+class ConcatenatedDocument(serializers.Serializer[Any]):
+    """The proofs of all partitions as one text of bytes, in index order, without a header."""
+
+    form = serializers.CharField()
+    size = serializers.IntegerField()
+    base64 = serializers.CharField()
+
+
 class ProofsDocument(serializers.Serializer[Any]):
     """The proofs of a job in the order of its partitions."""
 
     job = serializers.CharField()
     circuit = serializers.CharField()
     proofs = ProofDocument(many=True)
+    concatenated = ConcatenatedDocument(
+        allow_null=True, help_text="for the proof kinds whose proofs are handed on so"
+    )
+
+
+class BadProofDocument(serializers.Serializer[Any]):
+    """One proof of several that is not valid."""
+
+    index = serializers.IntegerField()
+    failed = serializers.CharField(help_text="the check that it did not pass")
+    reason = serializers.CharField()
 
 
 class VerdictDocument(serializers.Serializer[Any]):
-    """Whether a proof is valid; `failed` names the check that it did not pass."""
+    """Whether the proofs are valid; `failed` names the check that the first bad one did not pass."""
 
     valid = serializers.BooleanField()
     failed = serializers.CharField(allow_null=True)
     reason = serializers.CharField()
+    bad = BadProofDocument(many=True)
 
 
 class FaultDocument(serializers.Serializer[Any]):

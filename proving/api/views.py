@@ -8,7 +8,10 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import Count, Q, QuerySet
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.urls import reverse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.exceptions import NotAuthenticated, NotFound
@@ -19,17 +22,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from proving.api import requests
 from proving.api import serializers as shapes
 from proving.api.pagination import NewestCircuits, NewestJobs
 from proving.api.parsers import ExactJSONParser
-from proving.choices import JobState, PartitionState
+from proving.choices import PartitionState
+from proving.groth16.verifier import BatchVerdict
 from proving.models import Circuit, Job
-from proving.services import find
+from proving.services import find, proofs
 from proving.services.cancel import cancel_job
-from proving.services.errors import conflict, not_found
 from proving.services.register import CircuitFiles, register_circuit
 from proving.services.submit import JobRequest, Submitted, submit_inputs, submit_witnesses
-from proving.services.verify import key_of, read_verifying_key, verify_proof
+from proving.services.verify import key_of, read_verifying_key, verify_proof, verify_proofs
 from proving.services.wait import wait_for_end
 
 RETRY_AFTER_SECONDS = "1"
@@ -61,11 +65,11 @@ class CircuitsView(GenericAPIView[Circuit]):
 
     @extend_schema(
         operation_id="registerCircuit",
-        request={"multipart/form-data": shapes.CircuitUpload},
+        request={"multipart/form-data": requests.CircuitUpload},
         responses={201: shapes.CircuitDocument, 200: shapes.CircuitDocument},
     )
     def post(self, request: Request) -> Response:
-        form = shapes.CircuitUpload(data=request.data)
+        form = requests.CircuitUpload(data=request.data)
         form.is_valid(raise_exception=True)
         given = dict(form.validated_data)
         name, kind = given.pop("name"), given.pop("proof_kind")
@@ -94,7 +98,7 @@ class JobsView(GenericAPIView[Job]):
     parser_classes = (ExactJSONParser, MultiPartParser)
 
     def get_queryset(self) -> QuerySet[Job]:
-        query = shapes.JobFilter(data=self.request.query_params)
+        query = requests.JobFilter(data=self.request.query_params)
         query.is_valid(raise_exception=True)
         viewer = caller(self.request)
         jobs = find.jobs_of(viewer)
@@ -106,7 +110,7 @@ class JobsView(GenericAPIView[Job]):
         return jobs.annotate(done_count=done)
 
     @extend_schema(
-        operation_id="listJobs", parameters=[shapes.JobFilter], responses=shapes.JobSummary(many=True)
+        operation_id="listJobs", parameters=[requests.JobFilter], responses=shapes.JobSummary(many=True)
     )
     def get(self, request: Request) -> Response:
         page = self.paginate_queryset(self.get_queryset())
@@ -115,8 +119,8 @@ class JobsView(GenericAPIView[Job]):
     @extend_schema(
         operation_id="submitJob",
         request={
-            "application/json": shapes.JobSubmission,
-            "multipart/form-data": shapes.WitnessSubmission,
+            "application/json": requests.JobSubmission,
+            "multipart/form-data": requests.WitnessSubmission,
         },
         responses={202: shapes.JobDocument, 200: shapes.JobDocument},
     )
@@ -133,7 +137,7 @@ class JobsView(GenericAPIView[Job]):
     def _submit(self, request: Request) -> Submitted:
         owner = caller(request)
         with_files = request.content_type.startswith("multipart/")
-        form = (shapes.WitnessSubmission if with_files else shapes.JobSubmission)(data=request.data)
+        form = (requests.WitnessSubmission if with_files else requests.JobSubmission)(data=request.data)
         form.is_valid(raise_exception=True)
         given = dict(form.validated_data)
         circuit = find.find_circuit(owner, given.pop("circuit"))
@@ -147,9 +151,9 @@ class JobsView(GenericAPIView[Job]):
 class JobView(APIView):
     """One job."""
 
-    @extend_schema(operation_id="getJob", parameters=[shapes.WaitQuery], responses=shapes.JobDocument)
+    @extend_schema(operation_id="getJob", parameters=[requests.WaitQuery], responses=shapes.JobDocument)
     def get(self, request: Request, job: str) -> Response:
-        query = shapes.WaitQuery(data=request.query_params)
+        query = requests.WaitQuery(data=request.query_params)
         query.is_valid(raise_exception=True)
         found = wait_for_end(find.find_job(caller(request), job), query.validated_data["wait"])
         headers = {} if found.terminal else {"Retry-After": RETRY_AFTER_SECONDS}
@@ -168,37 +172,63 @@ class JobCancelView(APIView):
 class JobProofView(APIView):
     """The proofs of a job that is done."""
 
-    @extend_schema(operation_id="getProofs", parameters=[shapes.ProofQuery], responses=shapes.ProofsDocument)
-    def get(self, request: Request, job: str) -> Response:
-        query = shapes.ProofQuery(data=request.query_params)
+    @extend_schema(
+        operation_id="getProofs",
+        parameters=[requests.ProofQuery],
+        responses={
+            (200, "application/json"): shapes.ProofsDocument,
+            (200, "application/octet-stream"): OpenApiTypes.BINARY,
+            (200, "text/plain"): OpenApiTypes.STR,
+        },
+    )
+    def get(self, request: Request, job: str) -> HttpResponseBase:
+        query = requests.ProofQuery(data=request.query_params)
         query.is_valid(raise_exception=True)
+        given = query.validated_data
         found = find.find_job(caller(request), job)
-        if found.state != JobState.DONE:
-            raise conflict(f"job_{found.state}", f"there are no proofs: the job is {found.state}")
-        proofs = found.proofs.all()
-        if (partition := query.validated_data.get("partition")) is not None:
-            proofs = proofs.filter(index=partition)
-            if not proofs:
-                raise not_found("partition")
+        rows = proofs.proofs_of(found, given.get("partition"))
+        if (form := given.get("form")) is not None:
+            encoded = proofs.encode(rows, form)
+            return HttpResponse(encoded.content, content_type=encoded.media_type)
         name = find.name_for(found, caller(request))
-        document = {"job": name, "circuit": found.circuit_id, "proofs": proofs}
+        document = {
+            "job": name,
+            "circuit": found.circuit_id,
+            "proofs": rows,
+            "concatenated": proofs.concatenated(found, rows),
+        }
         return Response(shapes.ProofsDocument(document).data)
 
 
 class VerifyView(APIView):
     """Whether a proof is valid."""
 
-    @extend_schema(operation_id="verifyProof", request=shapes.VerifyRequest, responses=shapes.VerdictDocument)
+    @extend_schema(
+        operation_id="verifyProof", request=requests.VerifyRequest, responses=shapes.VerdictDocument
+    )
     def post(self, request: Request) -> Response:
-        form = shapes.VerifyRequest(data=request.data)
+        form = requests.VerifyRequest(data=request.data)
         form.is_valid(raise_exception=True)
         given = form.validated_data
+        written = given.get("form")
         if "circuit" in given:
             key = key_of(find.find_circuit(caller(request), given["circuit"]))
         else:
-            key = read_verifying_key(given["verifying_key"])
-        verdict = verify_proof(key, given["proof"], given["public"])
-        return Response({"valid": verdict.valid, "failed": verdict.failed, "reason": verdict.reason})
+            key = read_verifying_key(given["verifying_key"], curve=given.get("curve"))
+        if "proofs" in given:
+            verdict = verify_proofs(key, given["proofs"], written)
+        else:
+            verdict = verify_proof(key, given["proof"], given.get("public"), written)
+        return Response(verdict_document(verdict))
+
+
+def verdict_document(verdict: BatchVerdict) -> dict[str, Any]:
+    """A verdict as it is answered."""
+    bad = [{"index": i, "failed": found.failed, "reason": found.reason} for i, found in verdict.bad]
+    first = bad[0] if bad else None
+    reason = verdict.reason if len(bad) > 1 or first is None else first["reason"]
+    failed = None if first is None else first["failed"]
+    return {"valid": verdict.valid, "failed": failed, "reason": reason, "bad": bad}
 
 
 class NothingView(APIView):

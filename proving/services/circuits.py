@@ -4,9 +4,12 @@ from functools import lru_cache
 
 from django.conf import settings
 
+from proving.formats.bellman import read_parameters
+from proving.formats.bellman_key import key_from_parameters
+from proving.formats.errors import FormatError
 from proving.formats.r1cs import R1cs, read_r1cs
 from proving.formats.snarkjs import verifying_key_from_json
-from proving.formats.zkey import read_zkey
+from proving.formats.zkey import is_zkey, read_zkey
 from proving.groth16.objects import VerifyingKey
 from proving.groth16.proving_key import ProvingKey
 from proving.models import Circuit, Job
@@ -25,8 +28,17 @@ def circuit_of(job_id: str) -> Circuit:
 
 
 def proving_key(circuit: Circuit) -> ProvingKey:
-    """The circuit's proving key; devices know it under the circuit's id. Raises FormatError, OSError."""
-    return _proving_key(circuit.id, str(circuit.proving_key.path))
+    """The circuit's proving key; devices know it under the circuit's id. Raises FormatError, OSError.
+
+    bellman parameters become a key with the circuit's constraint system.
+    """
+    path = str(circuit.proving_key.path)
+    if is_zkey(path):
+        return _proving_key(circuit.id, path)
+    system = r1cs(circuit)
+    if system is None:
+        raise FormatError(path, "r1cs", "parameters prove nothing without the constraint system")
+    return _from_parameters(circuit.id, path, system)
 
 
 def verifying_key(circuit: Circuit) -> VerifyingKey:
@@ -51,10 +63,15 @@ def _proving_key(circuit_id: str, path: str) -> ProvingKey:
 
 
 @lru_cache(KEPT)
+def _from_parameters(circuit_id: str, path: str, system: R1cs) -> ProvingKey:
+    return key_from_parameters(read_parameters(path), system, circuit_id)
+
+
+@lru_cache(KEPT)
 def _witness_generator(path: str) -> WitnessGenerator:
     return WitnessGenerator(path, cache_dir=settings.CUZKWEB_HOME / "cache" / "wasm")
 
 
-@lru_cache(1)
+@lru_cache(KEPT)
 def _r1cs(path: str) -> R1cs:
     return read_r1cs(path)

@@ -9,11 +9,15 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from kernels.curves import Curve
+from kernels.curves import BLS12_381, Curve
 from proving.choices import ProofKind
+from proving.formats.bellman import read_parameters, validate_queries
+from proving.formats.bellman_key import key_from_parameters
+from proving.formats.errors import FormatError
 from proving.formats.r1cs import R1cs, read_r1cs
-from proving.formats.snarkjs import read_verifying_key, verifying_key_to_json
-from proving.formats.zkey import read_zkey, validate_points
+from proving.formats.recognise import read_any_key
+from proving.formats.snarkjs import verifying_key_to_json
+from proving.formats.zkey import check_system, is_zkey, read_zkey, validate_points
 from proving.groth16.proving_key import ProvingKey
 from proving.models import Circuit
 from proving.services.artefacts import StagedFile, Upload, publish, staged
@@ -57,12 +61,10 @@ def register_circuit(owner: User, name: str, proof_kind: ProofKind, uploads: Cir
 
 def _examine(files: dict[str, StagedFile]) -> dict[str, Any]:
     """The columns of a circuit that its files tell, once all of them agree."""
-    key = _read_key(files["proving_key"])
-    constraints = None
+    system = _read_r1cs(files["r1cs"].path) if "r1cs" in files else None
+    key = _read_key(files["proving_key"], system)
     if (generator := files.get("witness_generator")) is not None:
         _check_generator(generator.path, key.curve)
-    if (r1cs := files.get("r1cs")) is not None:
-        constraints = _check_r1cs(r1cs.path, key).constraints
     if (verifying_key := files.get("verifying_key")) is not None:
         _check_verifying_key(verifying_key.path, key)
     return {
@@ -70,17 +72,52 @@ def _examine(files: dict[str, StagedFile]) -> dict[str, Any]:
         "verifying_key": verifying_key_to_json(key.verifying_key),
         "variable_count": key.variable_count,
         "public_count": key.public_count,
-        "constraint_count": constraints,
+        "constraint_count": system.constraints if system is not None else None,
         "domain_size": key.domain_size,
         "contributions": key.contributions,
         "insecure": key.insecure,
     }
 
 
-def _read_key(file: StagedFile) -> ProvingKey:
+def _read_r1cs(path: Path) -> R1cs:
+    with refusing_file("/r1cs", "bad_r1cs"):
+        return read_r1cs(path)
+
+
+def _read_key(file: StagedFile, system: R1cs | None) -> ProvingKey:
+    """The proving key, every point in its group, held against the constraint system where one is given."""
     with refusing_file("/proving_key", "bad_proving_key"):
+        if is_parameters(file.path):
+            return _read_parameters(file, system)
         key = read_zkey(file.path, key_id=file.sha256)
+    if system is not None:
+        _check_r1cs(system, key)
+    with refusing_file("/proving_key", "bad_proving_key"):
         validate_points(key)
+    return key
+
+
+def is_parameters(path: Path) -> bool:
+    """Whether a key that is no zkey begins as bellman parameters do: with points that lie on their curves."""
+    if is_zkey(path):
+        return False
+    try:
+        read_parameters(path)
+    except FormatError as error:
+        return error.place not in {"verifying key", "file"}
+    return True
+
+
+def _read_parameters(file: StagedFile, system: R1cs | None) -> ProvingKey:
+    parameters = read_parameters(file.path)
+    if system is None:
+        wanted = "bellman parameters hold no constraints: send the circuit's r1cs with them"
+        raise invalid("/r1cs", "r1cs_missing", wanted)
+    if system.curve != BLS12_381:
+        mismatch = f"the r1cs is for {system.curve.name}, the proving key for {BLS12_381.name}"
+        raise invalid("/r1cs", "curve_mismatch", mismatch)
+    key = key_from_parameters(parameters, system, file.sha256)
+    validate_queries(parameters)
     return key
 
 
@@ -91,28 +128,17 @@ def _check_generator(path: Path, curve: Curve) -> None:
         raise invalid("/witness_generator", "curve_mismatch", mismatch)
 
 
-def _check_r1cs(path: Path, key: ProvingKey) -> R1cs:
-    with refusing_file("/r1cs", "bad_r1cs"):
-        r1cs = read_r1cs(path)
-    if r1cs.curve != key.curve:
-        mismatch = f"the r1cs is for {r1cs.curve.name}, the proving key for {key.curve.name}"
+def _check_r1cs(system: R1cs, key: ProvingKey) -> None:
+    if system.curve != key.curve:
+        mismatch = f"the r1cs is for {system.curve.name}, the proving key for {key.curve.name}"
         raise invalid("/r1cs", "curve_mismatch", mismatch)
-    for what, here, there in (
-        ("wires", r1cs.wires, key.variable_count),
-        ("public signals", r1cs.public_count, key.public_count),
-    ):
-        if here != there:
-            raise invalid("/r1cs", "r1cs_mismatch", f"the r1cs has {here} {what}, the proving key {there}")
-    rows = r1cs.constraints + r1cs.public_count + 1
-    if rows > key.domain_size:
-        mismatch = f"the r1cs needs {rows} rows, the proving key has {key.domain_size}"
-        raise invalid("/r1cs", "r1cs_mismatch", mismatch)
-    return r1cs
+    with refusing_file("/r1cs", "r1cs_mismatch"):
+        check_system(key, system)
 
 
 def _check_verifying_key(path: Path, key: ProvingKey) -> None:
     with refusing_file("/verifying_key", "bad_verifying_key"):
-        given = read_verifying_key(path)
+        given = read_any_key(path).key
     own = key.verifying_key
     if given.curve != own.curve:
         mismatch = f"the verifying key is for {given.curve.name}, the proving key for {own.curve.name}"

@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from proving import spool
-from proving.choices import KINDS, CircuitState, InputForm, Priority, ProofKind
+from proving.choices import KINDS, CircuitState, InputForm, KindTraits, OnFailure, Priority, ProofKind
 from proving.models import Circuit, Job, Partition, new_ulid
 from proving.services import dispatch
 from proving.services.artefacts import Upload, staged
@@ -38,6 +38,12 @@ class JobRequest:
     priority: Priority | None = None
     label: str = ""
     deadline: datetime | None = None
+    on_failure: OnFailure | None = None
+
+    @property
+    def kind(self) -> KindTraits:
+        """The traits of the circuit's proof kind."""
+        return KINDS[ProofKind(self.circuit.proof_kind)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +106,24 @@ def _check_request(request: JobRequest, count: int, pointer: str) -> None:
         raise invalid(
             pointer, "too_many_partitions", f"{count} are more than {settings.CUZKWEB_MAX_PARTITIONS}"
         )
+    _check_kind(request, count, pointer)
     if request.request_id is not None and not REQUEST_ID.fullmatch(request.request_id):
         wanted = "wants 1 to 128 of A-Z a-z 0-9 . _ : - and no dot at its start"
         raise invalid("/request_id", "bad_request_id", wanted)
     if request.deadline is not None and request.deadline <= timezone.now():
         raise invalid("/deadline", "deadline_passed", "the deadline has passed already")
+
+
+def _check_kind(request: JobRequest, count: int, pointer: str) -> None:
+    """Hold a request against what its circuit's proof kind allows."""
+    kind, name = request.kind, request.circuit.proof_kind
+    if kind.partition_counts and count not in kind.partition_counts:
+        *others, last = map(str, kind.partition_counts)
+        wanted = f"{', '.join(others)} or {last}" if others else last
+        raise invalid(pointer, "partition_count", f"a {name} job has {wanted} partitions, not {count}")
+    if kind.concatenated and request.on_failure == OnFailure.CONTINUE:
+        refusal = f"{name} jobs are all or nothing: their other partitions are cancelled"
+        raise invalid("/on_failure", "all_or_nothing", refusal)
 
 
 def _keyed_digest(text: str) -> str:
@@ -114,7 +133,8 @@ def _keyed_digest(text: str) -> str:
 
 def _request_digest(request: JobRequest, given: Given) -> str:
     deadline = request.deadline.isoformat() if request.deadline else None
-    parts = [request.circuit.pk, request.priority, request.label, deadline, given.form, given.digests]
+    options = [request.priority, request.label, deadline, request.on_failure]
+    parts = [request.circuit.pk, *options, given.form, given.digests]
     return _keyed_digest(json.dumps(parts))
 
 
@@ -147,7 +167,7 @@ def _repeat(job: Job, digest: str) -> Submitted:
 
 
 def _insert(owner: User, request: JobRequest, given: Given, digest: str) -> Job:
-    kind = KINDS[ProofKind(request.circuit.proof_kind)]
+    kind = request.kind
     name = request.request_id or f"{kind.prefix}-{new_ulid()}"
     taken = Job.objects.filter(pk=name).exists()
     job = Job.objects.create(
@@ -159,6 +179,7 @@ def _insert(owner: User, request: JobRequest, given: Given, digest: str) -> Job:
         priority=request.priority or kind.priority,
         label=request.label,
         deadline=request.deadline,
+        on_failure=request.on_failure or OnFailure.CANCEL,
         input_form=given.form,
         request_digest=digest,
         partition_count=len(given.digests),

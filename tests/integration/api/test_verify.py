@@ -31,7 +31,7 @@ def statement(multiplier: CircuitFolder) -> dict[str, Any]:
 def test_a_valid_proof_is_valid(caller: Caller, circuit: Circuit, statement: dict[str, Any]) -> None:
     answer = caller.post(VERIFY, {"circuit": circuit.pk, **statement})
     assert answer.status_code == 200
-    assert answer.json() == {"valid": True, "failed": None, "reason": "valid"}
+    assert answer.json() == {"valid": True, "failed": None, "reason": "valid", "bad": []}
     assert statement["public"] == ["33"]
 
 

@@ -1,0 +1,189 @@
+"""What requests must look like."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from proving.choices import Curve, JobState, OnFailure, Priority, ProofKind
+from proving.services.proofs import FORMS
+
+PRIORITY_NAMES = [priority.label for priority in Priority]
+
+
+class StrictSerializer(serializers.Serializer[Any]):
+    """A request body; names that it does not know are refused, so that a slip is not silently ignored."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if hasattr(data, "keys"):
+            unknown = sorted(set(data.keys()) - set(self.fields))
+            if unknown:
+                raise serializers.ValidationError(
+                    {
+                        name[:64]: [serializers.ErrorDetail("there is no such field", "unknown_field")]
+                        for name in unknown
+                    }
+                )
+        return super().to_internal_value(data)
+
+
+@extend_schema_field(OpenApiTypes.ANY)
+class ExactField(serializers.Field[Any, Any, Any, Any]):
+    """Any JSON value, untouched: integers stay exact."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        return data
+
+    def to_representation(self, value: Any) -> Any:
+        return value
+
+
+@extend_schema_field({"type": "array", "items": {"type": "object", "additionalProperties": True}})
+class InputsField(serializers.Field[Any, Any, Any, Any]):
+    """A list of circuit inputs, one a partition, each checked against the circuit by the service."""
+
+    default_error_messages: ClassVar = {"not_a_list": "wants a list with one object a partition"}
+
+    def to_internal_value(self, data: Any) -> Any:
+        if not isinstance(data, list):
+            self.fail("not_a_list")
+        return data
+
+    def to_representation(self, value: Any) -> Any:
+        return value
+
+
+class PriorityField(serializers.ChoiceField):
+    """A priority by its name."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(choices=PRIORITY_NAMES, **options)
+
+    def to_internal_value(self, data: Any) -> Any:
+        name = super().to_internal_value(data)
+        return next(priority for priority in Priority if priority.label == name)
+
+    def to_representation(self, value: Any) -> str:
+        return str(Priority(value).label)
+
+
+class CircuitUpload(StrictSerializer):
+    """A circuit to register. The other files are held against the proving key."""
+
+    name = serializers.CharField(max_length=128)
+    proof_kind = serializers.ChoiceField(choices=ProofKind.choices, default=ProofKind.GROTH16)
+    proving_key = serializers.FileField(
+        help_text="a Groth16 .zkey, or bellman parameters (then r1cs must be there)", allow_empty_file=True
+    )
+    witness_generator = serializers.FileField(
+        required=False, help_text="circom's .wasm", allow_empty_file=True
+    )
+    r1cs = serializers.FileField(required=False, help_text="circom's .r1cs", allow_empty_file=True)
+    verifying_key = serializers.FileField(
+        required=False, help_text="snarkjs JSON, or a binary form", allow_empty_file=True
+    )
+
+
+class JobOptions(StrictSerializer):
+    """What a job has besides its inputs."""
+
+    circuit = serializers.CharField(max_length=128, help_text="the circuit's id, or its name")
+    request_id = serializers.CharField(
+        max_length=128, required=False, help_text="becomes the job's id; unique among your jobs"
+    )
+    priority = PriorityField(required=False, help_text="the proof kind's own when left out")
+    label = serializers.CharField(  # type: ignore[assignment]
+        max_length=200, required=False, allow_blank=True, default=""
+    )
+    deadline = serializers.DateTimeField(
+        required=False, help_text="the job fails when it is not done by then"
+    )
+    on_failure = serializers.ChoiceField(
+        choices=OnFailure.choices,
+        required=False,
+        help_text="what becomes of the other partitions when one fails; only groth16 jobs may continue",
+    )
+
+
+class JobSubmission(JobOptions):
+    """A job of one partition an input."""
+
+    inputs = InputsField(
+        help_text="objects of signal names and values: integers, decimal or 0x strings, nested arrays of them"
+    )
+
+
+class WitnessSubmission(JobOptions):
+    """A job of one partition a witness file."""
+
+    witness = serializers.ListField(
+        child=serializers.FileField(allow_empty_file=True),
+        help_text=".wtns files in the order of the partitions",
+    )
+
+
+@extend_schema_field(
+    {"oneOf": [{"type": "object", "additionalProperties": True}, {"type": "string"}], "nullable": True}
+)
+class CoatedField(ExactField):
+    """snarkjs's JSON, or a text: hex or base64 of a binary form, or Solidity calldata."""
+
+
+class Statement(StrictSerializer):
+    """A proof and what it is to prove."""
+
+    proof = CoatedField(help_text="of several partitions: bellman's bytes one after the other")
+    public = ExactField(
+        required=False,
+        help_text="public signals; of several partitions a list of lists; calldata has its own",
+    )
+
+
+class VerifyRequest(StrictSerializer):
+    """Proofs to check, with a registered circuit or a verifying key: one `proof`, or a list of `proofs`."""
+
+    circuit = serializers.CharField(max_length=128, required=False)
+    verifying_key = CoatedField(required=False)
+    proof = CoatedField(required=False)
+    public = ExactField(required=False)
+    proofs = serializers.ListField(child=Statement(), required=False, allow_empty=False, max_length=1024)
+    form = serializers.ChoiceField(
+        choices=["snarkjs", *FORMS],
+        required=False,
+        help_text="how the proof is written, where it cannot be recognised",
+    )
+    curve = serializers.ChoiceField(
+        choices=Curve.choices, required=False, help_text="of a verifying key in a binary form, where unclear"
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if ("circuit" in attrs) == ("verifying_key" in attrs):
+            raise serializers.ValidationError("give either a circuit or a verifying_key", "one_of")
+        if ("proof" in attrs) == ("proofs" in attrs) or ("proofs" in attrs and "public" in attrs):
+            raise serializers.ValidationError("give either a proof or a list of proofs", "one_of")
+        return attrs
+
+
+class WaitQuery(serializers.Serializer[Any]):
+    """How long a reader would wait for a job to end."""
+
+    wait = serializers.FloatField(min_value=0, max_value=60, default=0, help_text="seconds")
+
+
+class ProofQuery(serializers.Serializer[Any]):
+    """Which proof of a job is wanted; all when left out."""
+
+    partition = serializers.IntegerField(min_value=0, required=False)
+    form = serializers.ChoiceField(
+        choices=FORMS, required=False, help_text="answer with this form instead of JSON, partitions in order"
+    )
+
+
+class JobFilter(serializers.Serializer[Any]):
+    """What narrows a list of jobs."""
+
+    state = serializers.ChoiceField(choices=JobState.choices, required=False)
+    circuit = serializers.CharField(max_length=128, required=False)
