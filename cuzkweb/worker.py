@@ -15,7 +15,7 @@ from redis.exceptions import RedisError
 
 from cuzkweb import celery
 from cuzkweb.supervisor.child import die_with_parent
-from proving.services import device_stage, fleet, station
+from proving.services import device_stage, fleet, pulse, station
 from proving.services.station import Station
 from proving.tracker.records import WorkerKind
 
@@ -99,6 +99,7 @@ def work(kind: Kind, ready_file: Path | None) -> int:
     signals.worker_process_shutdown.connect(_leave, weak=False)
     signals.worker_ready.connect(on_ready, weak=False)
     if kind.pool != "prefork":
+        signals.worker_shutting_down.connect(_hand_back, weak=False)
         signals.worker_shutdown.connect(_leave, weak=False)
     start: Any = celery.app.start
     return int(start(kind.arguments()) or 0)
@@ -110,6 +111,10 @@ def _join() -> None:
     except RedisError:
         logger.warning("cannot join: the server is away; tried again with the next sign of life")
     fleet.show_signs_of_life()
+
+
+def _hand_back(**_: Any) -> None:
+    pulse.hand_back()
 
 
 def _leave(**_: Any) -> None:

@@ -19,6 +19,14 @@ LONGEST_INTERVAL = 1.0
 """Seconds: a cancelled job is heard of this fast, however long the lease."""
 
 
+_leaving = threading.Event()
+
+
+def hand_back() -> None:
+    """This process is told to stop: what it works on is handed back at the next chance, for others to do."""
+    _leaving.set()
+
+
 class Pulse:
     """Beats from entering to leaving. `stopped` turns true when the work is to stop."""
 
@@ -32,7 +40,7 @@ class Pulse:
 
     def stopped(self) -> bool:
         """Whether to stop at the next chance: asked between native stages."""
-        return self._stop.is_set()
+        return self._stop.is_set() or _leaving.is_set()
 
     def __enter__(self) -> Self:
         self._thread.start()
