@@ -7,16 +7,20 @@ from typing import Any
 
 from django.conf import settings
 
-from kernels.curves import curve_by_name
+from kernels.curves import Curve, curve_by_name
 from proving.formats.r1cs import first_unsatisfied
 from proving.formats.wtns import read_witness
 from proving.models import Circuit
 from proving.services import circuits
-from proving.services.errors import Fault, Refusal, ServiceError, invalid
+from proving.services.errors import Fault, Refusal, ServiceError, conflict, invalid
 from proving.services.reading import pointer_to, refusing_file
 from proving.synthesis.errors import InputError, SynthesisError
+from proving.synthesis.examine import examine_generator
 from proving.synthesis.inputs import flatten_inputs
 from proving.synthesis.wasm import WitnessGenerator
+
+LARGE_GENERATOR = 1 << 20
+"""Bytes from which on a generator is compiled outside of the request that brings it."""
 
 
 def open_generator(path: Path, pointer: str) -> WitnessGenerator:
@@ -28,12 +32,34 @@ def open_generator(path: Path, pointer: str) -> WitnessGenerator:
         raise invalid(pointer, "bad_witness_generator", detail) from error
 
 
+def generator_curve(path: Path, pointer: str) -> Curve:
+    """The curve of a witness generator. ServiceError when it is none.
+
+    A large one is not compiled here: that takes seconds, and `warm` does it once the circuit is kept.
+    """
+    try:
+        curve = examine_generator(path)
+    except SynthesisError as error:
+        raise invalid(pointer, "bad_witness_generator", error.message.removeprefix(f"{path}: ")) from error
+    if curve is None or not is_large(path):
+        return open_generator(path, pointer).curve
+    return curve
+
+
+def is_large(path: Path) -> bool:
+    """Whether compiling a generator takes long."""
+    return path.stat().st_size > LARGE_GENERATOR
+
+
 def check_input(circuit: Circuit, document: Any, pointer: str) -> None:
     """Refuse inputs that the circuit cannot take, naming every signal that is wrong."""
     try:
         inputs = flatten_inputs(document, curve_by_name(circuit.curve).r)
         if (generator := circuits.witness_generator(circuit)) is not None:
             generator.check(inputs)
+    except SynthesisError as error:
+        detail = "the circuit's witness generator cannot be run"
+        raise conflict("bad_witness_generator", detail, "/circuit") from error
     except InputError as error:
         faults = [
             Fault(

@@ -22,8 +22,9 @@ from proving.groth16.proving_key import ProvingKey
 from proving.models import Circuit
 from proving.services.artefacts import StagedFile, Upload, publish, staged
 from proving.services.errors import conflict, invalid
-from proving.services.given import open_generator
+from proving.services.given import generator_curve
 from proving.services.reading import refusing_file
+from proving.services.warm import compile_later
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +123,9 @@ def _read_parameters(file: StagedFile, system: R1cs | None) -> ProvingKey:
 
 
 def _check_generator(path: Path, curve: Curve) -> None:
-    generator = open_generator(path, "/witness_generator")
-    if generator.curve != curve:
-        mismatch = f"the generator is for {generator.curve.name}, the proving key for {curve.name}"
+    found = generator_curve(path, "/witness_generator")
+    if found != curve:
+        mismatch = f"the generator is for {found.name}, the proving key for {curve.name}"
         raise invalid("/witness_generator", "curve_mismatch", mismatch)
 
 
@@ -175,4 +176,5 @@ def _keep(
         if earlier is None:
             raise
         return Registered(earlier, created=False)
+    compile_later(circuit)
     return Registered(circuit, created=True)

@@ -89,7 +89,11 @@ class WitnessGenerator:
 
 def choose_generation(module: wasmtime.Module, file: str) -> type[Circom1 | Circom2]:
     """What runs a module, judged by its exports. Raises SynthesisError for a module that is no generator."""
-    exports = {export.name for export in module.exports}
+    return generation_of({export.name for export in module.exports}, file)
+
+
+def generation_of(exports: set[str], file: str) -> type[Circom1 | Circom2]:
+    """What runs a module with these exports. Raises SynthesisError for a module that is no generator."""
     if {
         "getWitness",
         "setInputSignal",
