@@ -26,6 +26,12 @@ CUZKWEB_MAX_ATTEMPTS = env.integer("CUZKWEB_MAX_ATTEMPTS", 3, minimum=1)
 CUZKWEB_HOST_BUDGET_BYTES = env.size("CUZKWEB_HOST_BUDGET_BYTES", 2 * 2**30)
 CUZKWEB_SYNTHESIS_SLOTS = env.integer("CUZKWEB_SYNTHESIS_SLOTS", 2, minimum=1)
 CUZKWEB_MAX_PARTITIONS = env.integer("CUZKWEB_MAX_PARTITIONS", 256, minimum=1)
+CUZKWEB_MAX_UNFINISHED_PARTITIONS = env.integer("CUZKWEB_MAX_UNFINISHED_PARTITIONS", 100_000)
+CUZKWEB_MAX_UNFINISHED_PER_OWNER = env.integer("CUZKWEB_MAX_UNFINISHED_PER_OWNER", 0)
+CUZKWEB_READS_PER_MINUTE = env.integer("CUZKWEB_READS_PER_MINUTE", 6000)
+CUZKWEB_SUBMITS_PER_MINUTE = env.integer("CUZKWEB_SUBMITS_PER_MINUTE", 600)
+CUZKWEB_IDEMPOTENCY_SECONDS = env.integer("CUZKWEB_IDEMPOTENCY_SECONDS", 86_400, minimum=60)
+CUZKWEB_WEBHOOK_NETWORKS = env.names("CUZKWEB_WEBHOOK_NETWORKS")
 CUZKWEB_MAX_JSON_BYTES = env.size("CUZKWEB_MAX_JSON_BYTES", 64 * 2**20)
 CUZKWEB_MAX_UPLOAD_BYTES = env.size("CUZKWEB_MAX_UPLOAD_BYTES", 16 * 2**30)
 CUZKWEB_FLOWER_URL = env.text("CUZKWEB_FLOWER_URL") or None
@@ -141,7 +147,8 @@ REST_FRAMEWORK = {
         "proving.api.authentication.ApiKeyAuthentication",
         "proving.api.authentication.StaffSessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PERMISSION_CLASSES": ["proving.api.permissions.InScope"],
+    "DEFAULT_THROTTLE_CLASSES": ["proving.api.permissions.Rate"],
     "DEFAULT_PARSER_CLASSES": ["proving.api.parsers.ExactJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "proving.api.schema.Schema",

@@ -86,6 +86,22 @@ class AttemptOutcome(models.TextChoices):
     CANCELLED = "cancelled", "cancelled"
 
 
+class Scope(models.TextChoices):
+    """What an API key may do. Each stands for itself alone."""
+
+    READ = "read", "read"
+    SUBMIT = "submit", "submit"
+    ADMIN = "admin", "manage keys and webhooks"
+
+
+class DeliveryState(models.TextChoices):
+    """Where the message to a webhook stands."""
+
+    PENDING = "pending", "pending"
+    DELIVERED = "delivered", "delivered"
+    FAILED = "failed", "given up"
+
+
 class ProofKind(models.TextChoices):
     """The kinds of proof that a circuit may be registered for."""
 

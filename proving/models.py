@@ -16,18 +16,25 @@ from proving.choices import (
     AttemptOutcome,
     CircuitState,
     Curve,
+    DeliveryState,
     InputForm,
     JobState,
     OnFailure,
     PartitionState,
     Priority,
     ProofKind,
+    Scope,
 )
 
 
 def new_ulid() -> str:
     """A fresh identifier that sorts by the time of its making."""
     return str(ULID())
+
+
+def default_scopes() -> list[str]:
+    """What a key may do unless its maker says otherwise."""
+    return [Scope.READ, Scope.SUBMIT]
 
 
 class Artefact(models.Model):
@@ -219,7 +226,9 @@ class ApiKey(models.Model):
     name = models.CharField(max_length=128)
     prefix = models.CharField(max_length=16, unique=True, help_text="the open part, to tell keys apart")
     digest = models.CharField(max_length=64, unique=True, editable=False)
+    scopes = models.JSONField(default=default_scopes, help_text="what it may do: read, submit, admin")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+    expires_at = models.DateTimeField(null=True, blank=True, help_text="empty: it does not end by itself")
     last_used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
 
@@ -229,3 +238,71 @@ class ApiKey(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix})"
+
+
+class IdempotentRequest(models.Model):
+    """A request with an Idempotency-Key: what it was, and, once there is one, the answer to give again.
+
+    `reserved` names the job that the request makes, so that a request cut short makes no second one.
+    """
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    key = models.CharField(max_length=255)
+    digest = models.CharField(max_length=64, editable=False, help_text="keyed digest of the request")
+    reserved = models.CharField(max_length=26, default=new_ulid, editable=False)
+    status = models.PositiveSmallIntegerField(null=True, help_text="empty while the request is in flight")
+    headers = models.JSONField(default=dict)
+    body = models.JSONField(null=True)
+    claimed_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["owner", "key"], name="idempotency_key_unique_to_owner"),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class Webhook(models.Model):
+    """An address that is told of the ends of its owner's jobs. Its secret is derived, never stored."""
+
+    id = models.CharField(max_length=26, primary_key=True, default=new_ulid, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="webhooks")
+    url = models.URLField(max_length=2000)
+    generation = models.PositiveIntegerField(default=1, help_text="of the secret; grows when it is changed")
+    rotated_at = models.DateTimeField(null=True, blank=True)
+    active = models.BooleanField(default=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering: ClassVar = ["-created_at", "-id"]
+
+    def __str__(self) -> str:
+        return self.url
+
+
+class WebhookDelivery(models.Model):
+    """One message to one webhook, and how sending it went."""
+
+    id = models.CharField(max_length=26, primary_key=True, default=new_ulid, editable=False)
+    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="+", null=True, blank=True)
+    event = models.CharField(max_length=64)
+    payload = models.TextField(help_text="exactly what is signed and sent")
+    state = models.CharField(max_length=16, choices=DeliveryState.choices, default=DeliveryState.PENDING)
+    attempts = models.PositiveIntegerField(default=0)
+    next_at = models.DateTimeField(default=timezone.now, help_text="when it is sent next, while pending")
+    last_status = models.PositiveSmallIntegerField(null=True, blank=True)
+    last_error = models.CharField(max_length=300, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["-created_at", "-id"]
+        verbose_name_plural = "webhook deliveries"
+        indexes: ClassVar = [models.Index(fields=["state", "next_at"], name="delivery_due")]
+
+    def __str__(self) -> str:
+        return f"{self.event} to {self.webhook_id}"

@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     set_up_django()
     from django.conf import settings
 
-    from proving.services import live, upkeep
+    from proving.services import deliver, idempotency, live, upkeep, webhooks
 
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -57,11 +57,26 @@ def run(options: argparse.Namespace) -> int:
         Duty(upkeep.resend, lease),
         Duty(upkeep.mend_jobs, lease),
         Duty(upkeep.sweep_spool, 60.0),
+        Duty(idempotency.forget_expired, 600.0),
+        Duty(webhooks.forget_old, 3600.0),
     ]
+    outward = threading.Thread(
+        target=attend_all,
+        args=([Duty(deliver.deliver_due, TICK_SECONDS)], TICK_SECONDS, stop),
+        name="outward",
+        daemon=True,
+    )
+    outward.start()  # receivers may be slow: what they hold up is each other, not the upkeep
     live.store().mark_started()
     if options.ready_file:
         options.ready_file.write_text(str(os.getpid()))
-    while not stop.wait(min(TICK_SECONDS, lease / 3)):
+    attend_all(duties, min(TICK_SECONDS, lease / 3), stop)
+    outward.join(2.0)
+    return 0
+
+
+def attend_all(duties: list[Duty], pause: float, stop: threading.Event) -> None:
+    """See to every duty that is due, again and again until `stop` is set."""
+    while not stop.wait(pause):
         for duty in duties:
             duty.attend(time.monotonic())
-    return 0

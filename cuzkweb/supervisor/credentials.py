@@ -27,11 +27,12 @@ def ensure_credentials(home: Path) -> Credentials:
 
     path = home / "credentials.json"
     kept = _read(path)
-    if kept and find_key(kept.api_key):
+    key = find_key(kept.api_key) if kept else None
+    if kept and key and "admin" in key.scopes:
         return kept
     password = secrets.token_urlsafe(12)
     owner = ensure_superuser(ADMINISTRATOR, password)
-    _, api_key = create_key(owner, "made at the first start")
+    _, api_key = create_key(owner, "made at the first start", ("read", "submit", "admin"))
     fresh = Credentials(ADMINISTRATOR, password, api_key)
     _write(path, fresh)
     return fresh

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from proving.api.metrics import render_metrics
+from proving.api.permissions import InScope
 from proving.api.status import STATUS, StatusQuery
 from proving.services import access
 from proving.services.health import check_readiness
@@ -24,9 +25,7 @@ class MayWatch(BasePermission):
     """Holders of a key, staff, and this very host where the setting says so."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        if request.user.is_authenticated:
-            return True
-        return access.open_to(request)
+        return InScope().has_permission(request, view) or access.open_to(request)
 
 
 class StatusView(APIView):
@@ -82,6 +81,7 @@ class HealthView(APIView):
     """The process answers."""
 
     authentication_classes = ()
+    throttle_classes = ()
     permission_classes = (AllowAny,)
     schema = None
 
@@ -93,6 +93,7 @@ class ReadinessView(APIView):
     """What the process needs is there."""
 
     authentication_classes = ()
+    throttle_classes = ()
     permission_classes = (AllowAny,)
     schema = None
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from rest_framework.pagination import CursorPagination
+from rest_framework.request import Request
 
 
 class NewestFirst(CursorPagination):
@@ -22,9 +23,13 @@ class NewestFirst(CursorPagination):
 
 
 class NewestJobs(NewestFirst):
-    """Jobs by the time of their submission."""
+    """Jobs by the time of their submission, the oldest first where `ordering` says so."""
 
     ordering = ("-submitted_at", "-id")
+
+    def get_ordering(self, request: Request, queryset: Any, view: Any) -> tuple[str, ...]:  # noqa: ARG002
+        oldest_first = request.query_params.get("ordering") == "submitted_at"
+        return ("submitted_at", "id") if oldest_first else self.ordering
 
 
 class NewestCircuits(NewestFirst):

@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
+from math import ceil
 from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
@@ -46,7 +47,10 @@ def problem(status: int, code: str, detail: str, faults: Iterable[Fault] = ()) -
 def answer_exception(exc: Exception, context: Mapping[str, Any]) -> Response:
     """DRF's exception handler: a problem for whatever a view raised, a logged 500 for what nobody foresaw."""
     if isinstance(exc, ServiceError):
-        return _answer(problem(STATUS_OF_REFUSAL[exc.refusal], exc.code, exc.detail, exc.faults))
+        response = _answer(problem(STATUS_OF_REFUSAL[exc.refusal], exc.code, exc.detail, exc.faults))
+        if exc.retry_after is not None:
+            response["Retry-After"] = str(exc.retry_after)
+        return response
     if isinstance(exc, Http404):
         exc = exceptions.NotFound("there is nothing at this address")
     elif isinstance(exc, PermissionDenied):
@@ -74,7 +78,7 @@ def _answer_api_exception(exc: exceptions.APIException) -> Response:
     if challenge := getattr(exc, "auth_header", None):
         response["WWW-Authenticate"] = challenge
     if wait := getattr(exc, "wait", None):
-        response["Retry-After"] = str(int(wait))
+        response["Retry-After"] = str(ceil(wait))
     return response
 
 

@@ -11,6 +11,7 @@ from rest_framework import serializers
 from proving.choices import Curve, JobState, OnFailure, Priority, ProofKind
 from proving.services.proofs import FORMS
 
+JOB_ORDERS = ["-submitted_at", "submitted_at"]
 PRIORITY_NAMES = [priority.label for priority in Priority]
 
 
@@ -182,8 +183,24 @@ class ProofQuery(serializers.Serializer[Any]):
     )
 
 
+class ChosenStates(serializers.CharField):
+    """States of jobs with commas between them."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        names = [name for name in str(super().to_internal_value(data)).split(",") if name]
+        for name in names:
+            if name not in JobState.values:
+                raise serializers.ValidationError(f"{name} is no state of a job", "invalid_choice")
+        return names
+
+
 class JobFilter(serializers.Serializer[Any]):
     """What narrows a list of jobs."""
 
-    state = serializers.ChoiceField(choices=JobState.choices, required=False)
-    circuit = serializers.CharField(max_length=128, required=False)
+    state = ChosenStates(required=False, max_length=128, help_text="job states, with commas between them")
+    circuit = serializers.CharField(max_length=128, required=False, help_text="the circuit's id, or its name")
+    created_after = serializers.DateTimeField(required=False, help_text="submitted then or later")
+    created_before = serializers.DateTimeField(required=False, help_text="submitted before then")
+    ordering = serializers.ChoiceField(
+        choices=JOB_ORDERS, required=False, help_text="the newest first when left out"
+    )

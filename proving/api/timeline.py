@@ -10,8 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from proving.api.permissions import caller
 from proving.api.serializers import ErrorDocument
-from proving.api.views import caller
 from proving.choices import AttemptOutcome, PartitionState
 from proving.services import find
 from proving.services.timeline import timeline_of

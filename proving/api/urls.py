@@ -3,7 +3,7 @@
 from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from proving.api import operations, timeline, views
+from proving.api import account, operations, timeline, views
 
 urlpatterns = [
     path("api/v1/circuits", views.CircuitsView.as_view(), name="circuits"),
@@ -13,6 +13,12 @@ urlpatterns = [
     path("api/v1/jobs/<str:job>/cancel", views.JobCancelView.as_view(), name="job-cancel"),
     path("api/v1/jobs/<str:job>/proof", views.JobProofView.as_view(), name="job-proof"),
     path("api/v1/jobs/<str:job>/timeline", timeline.JobTimelineView.as_view(), name="job-timeline"),
+    path("api/v1/keys", account.KeysView.as_view(), name="keys"),
+    path("api/v1/keys/<str:prefix>/revoke", account.KeyRevokeView.as_view(), name="key-revoke"),
+    path("api/v1/webhooks", account.WebhooksView.as_view(), name="webhooks"),
+    path("api/v1/webhooks/<str:webhook>", account.WebhookView.as_view(), name="webhook"),
+    path("api/v1/webhooks/<str:webhook>/rotate", account.WebhookRotateView.as_view(), name="webhook-rotate"),
+    path("api/v1/webhooks/<str:webhook>/deliveries", account.DeliveriesView.as_view(), name="deliveries"),
     path("api/v1/verify", views.VerifyView.as_view(), name="verify"),
     path("api/v1/status", operations.StatusView.as_view(), name="status"),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),

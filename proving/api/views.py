@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
@@ -14,7 +13,7 @@ from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
-from rest_framework.exceptions import NotAuthenticated, NotFound
+from rest_framework.exceptions import NotFound
 from rest_framework.generics import GenericAPIView
 from rest_framework.parsers import MultiPartParser
 from rest_framework.permissions import AllowAny
@@ -24,26 +23,21 @@ from rest_framework.views import APIView
 
 from proving.api import requests
 from proving.api import serializers as shapes
+from proving.api.idempotency import IDEMPOTENCY_KEY, idempotent
 from proving.api.pagination import NewestCircuits, NewestJobs
 from proving.api.parsers import ExactJSONParser
-from proving.choices import PartitionState
+from proving.api.permissions import caller
+from proving.choices import PartitionState, Scope
 from proving.groth16.verifier import BatchVerdict
 from proving.models import Circuit, Job
 from proving.services import find, proofs
 from proving.services.cancel import cancel_job
 from proving.services.register import CircuitFiles, register_circuit
-from proving.services.submit import JobRequest, Submitted, submit_inputs, submit_witnesses
+from proving.services.submit import JobRequest, Submitted, default_name, submit_inputs, submit_witnesses
 from proving.services.verify import key_of, read_verifying_key, verify_proof, verify_proofs
 from proving.services.wait import wait_for_end
 
 RETRY_AFTER_SECONDS = "1"
-
-
-def caller(request: Request) -> User:
-    """The authenticated user behind a request."""
-    if not isinstance(request.user, User):
-        raise NotAuthenticated
-    return request.user
 
 
 class CircuitsView(GenericAPIView[Circuit]):
@@ -65,9 +59,11 @@ class CircuitsView(GenericAPIView[Circuit]):
 
     @extend_schema(
         operation_id="registerCircuit",
+        parameters=[IDEMPOTENCY_KEY],
         request={"multipart/form-data": requests.CircuitUpload},
         responses={201: shapes.CircuitDocument, 200: shapes.CircuitDocument},
     )
+    @idempotent
     def post(self, request: Request) -> Response:
         form = requests.CircuitUpload(data=request.data)
         form.is_valid(raise_exception=True)
@@ -96,16 +92,18 @@ class JobsView(GenericAPIView[Job]):
     pagination_class = NewestJobs
     serializer_class = shapes.JobSummary
     parser_classes = (ExactJSONParser, MultiPartParser)
+    reserved: str | None = None
 
     def get_queryset(self) -> QuerySet[Job]:
         query = requests.JobFilter(data=self.request.query_params)
         query.is_valid(raise_exception=True)
         viewer = caller(self.request)
         jobs = find.jobs_of(viewer)
-        if state := query.validated_data.get("state"):
-            jobs = jobs.filter(state=state)
-        if circuit := query.validated_data.get("circuit"):
-            jobs = jobs.filter(circuit=find.find_circuit(viewer, circuit))
+        asked = dict(query.validated_data)
+        if circuit := asked.pop("circuit", None):
+            asked["circuit"] = find.find_circuit(viewer, circuit)
+        asked.pop("ordering", None)
+        jobs = find.narrowed(jobs, **asked)
         done = Count("partitions", filter=Q(partitions__state=PartitionState.DONE))
         return jobs.annotate(done_count=done)
 
@@ -118,12 +116,14 @@ class JobsView(GenericAPIView[Job]):
 
     @extend_schema(
         operation_id="submitJob",
+        parameters=[IDEMPOTENCY_KEY],
         request={
             "application/json": requests.JobSubmission,
             "multipart/form-data": requests.WitnessSubmission,
         },
         responses={202: shapes.JobDocument, 200: shapes.JobDocument},
     )
+    @idempotent
     def post(self, request: Request) -> Response:
         submitted = self._submit(request)
         job = submitted.job
@@ -141,6 +141,8 @@ class JobsView(GenericAPIView[Job]):
         form.is_valid(raise_exception=True)
         given = dict(form.validated_data)
         circuit = find.find_circuit(owner, given.pop("circuit"))
+        if self.reserved and "request_id" not in given:
+            given["request_id"] = default_name(circuit, self.reserved)
         if with_files:
             witnesses = given.pop("witness")
             return submit_witnesses(owner, JobRequest(circuit, **given), witnesses)
@@ -163,7 +165,13 @@ class JobView(APIView):
 class JobCancelView(APIView):
     """The end of a job before its time."""
 
-    @extend_schema(operation_id="cancelJob", request=None, responses={202: shapes.JobDocument})
+    @extend_schema(
+        operation_id="cancelJob",
+        parameters=[IDEMPOTENCY_KEY],
+        request=None,
+        responses={202: shapes.JobDocument},
+    )
+    @idempotent
     def post(self, request: Request, job: str) -> Response:
         cancelled = cancel_job(find.find_job(caller(request), job))
         return Response(job_document(cancelled, request), status.HTTP_202_ACCEPTED)
@@ -202,6 +210,8 @@ class JobProofView(APIView):
 
 class VerifyView(APIView):
     """Whether a proof is valid."""
+
+    required_scope = Scope.READ
 
     @extend_schema(
         operation_id="verifyProof", request=requests.VerifyRequest, responses=shapes.VerdictDocument

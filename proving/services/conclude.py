@@ -65,7 +65,7 @@ def stop_siblings(job_id: str, job_state: JobState) -> None:
 
 def follow_up(result: ReapResult) -> None:
     """Write down what was found lost or overdue, and send what has to be sent again."""
-    logger.warning("%s", result)
+    logger.log(logging.INFO if isinstance(result, Settled) else logging.WARNING, "%s", result)
     match result:
         case Reaped(job_id, index, lost_in, phase, next_attempt, released):
             state = PartitionState(phase.value)

@@ -29,10 +29,13 @@ class Fault:
 
 
 class ServiceError(Exception):
-    """A request that was refused; nothing was changed."""
+    """A request that was refused; nothing was changed. `retry_after`: seconds until it may be worth a try."""
 
-    def __init__(self, refusal: Refusal, code: str, detail: str, *faults: Fault) -> None:
+    def __init__(
+        self, refusal: Refusal, code: str, detail: str, *faults: Fault, retry_after: int | None = None
+    ) -> None:
         super().__init__(detail)
+        self.retry_after = retry_after
         self.refusal = refusal
         self.code = code
         self.detail = detail

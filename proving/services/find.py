@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from datetime import datetime
 from typing import TypeVar
 
 from django.contrib.auth.models import User
@@ -21,6 +23,26 @@ def circuits_of(viewer: User) -> QuerySet[Circuit]:
 def jobs_of(viewer: User) -> QuerySet[Job]:
     """The jobs that a viewer may see."""
     return _visible(Job.objects.select_related("circuit"), viewer)
+
+
+def narrowed(
+    jobs: QuerySet[Job],
+    *,
+    state: Collection[str] = (),
+    circuit: Circuit | None = None,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+) -> QuerySet[Job]:
+    """The jobs in one of these states (none: any), of this circuit, submitted between the two times."""
+    if state:
+        jobs = jobs.filter(state__in=state)
+    if circuit is not None:
+        jobs = jobs.filter(circuit=circuit)
+    if created_after is not None:
+        jobs = jobs.filter(submitted_at__gte=created_after)
+    if created_before is not None:
+        jobs = jobs.filter(submitted_at__lt=created_before)
+    return jobs
 
 
 def find_circuit(viewer: User, reference: str) -> Circuit:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from datetime import timedelta
+from collections.abc import Collection
+from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from proving.choices import Scope
 from proving.models import ApiKey
+from proving.services.errors import invalid, not_found
 
 SCHEME = "cuzk"
 TOUCH_INTERVAL = timedelta(minutes=1)
@@ -21,24 +24,52 @@ def digest_of(plain: str) -> str:
     return hashlib.sha256(plain.encode()).hexdigest()
 
 
-def create_key(owner: User, name: str) -> tuple[ApiKey, str]:
-    """A new key and its text, which can never be read again."""
+def create_key(
+    owner: User,
+    name: str,
+    scopes: Collection[str] = (Scope.READ, Scope.SUBMIT),
+    expires_at: datetime | None = None,
+) -> tuple[ApiKey, str]:
+    """A new key and its text, which can never be read again. ServiceError where it could never be used."""
+    if expires_at is not None and expires_at <= timezone.now():
+        raise invalid("/expires_at", "expired", "the key would have expired already")
     prefix = secrets.token_hex(4)
     plain = f"{SCHEME}_{prefix}_{secrets.token_urlsafe(32)}"
-    key = ApiKey.objects.create(owner=owner, name=name, prefix=prefix, digest=digest_of(plain))
+    key = ApiKey.objects.create(
+        owner=owner,
+        name=name,
+        prefix=prefix,
+        digest=digest_of(plain),
+        scopes=[scope.value for scope in Scope if scope in scopes],
+        expires_at=expires_at,
+    )
     return key, plain
 
 
 def find_key(plain: str) -> ApiKey | None:
     """The live key with this text and an active owner, marked as used; None when there is none."""
-    key = (
-        ApiKey.objects.select_related("owner")
-        .filter(digest=digest_of(plain), revoked_at=None, owner__is_active=True)
-        .first()
-    )
+    key = _live_keys().select_related("owner").filter(digest=digest_of(plain)).first()
     if key is not None:
         _touch(key)
     return key
+
+
+def find_by_prefix(owner: User, prefix: str) -> ApiKey:
+    """The owner's key with this open part. ServiceError when there is none."""
+    found = None if "\0" in prefix else ApiKey.objects.filter(owner=owner, prefix=prefix).first()
+    if found is None:
+        raise not_found("key")
+    return found
+
+
+def still_good(key: ApiKey) -> bool:
+    """Whether a key that was found before may still be used: what lasts long asks again and again."""
+    return _live_keys().filter(pk=key.pk).exists()
+
+
+def _live_keys() -> QuerySet[ApiKey]:
+    lasting = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
+    return ApiKey.objects.filter(lasting, revoked_at=None, owner__is_active=True)
 
 
 def _touch(key: ApiKey) -> None:

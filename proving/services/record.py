@@ -18,6 +18,7 @@ from proving.choices import (
     PartitionState,
 )
 from proving.models import Job, Partition, PartitionAttempt, Proof
+from proving.services.webhooks import announce_end
 from proving.tracker.records import Assignment
 
 TIMES = (
@@ -146,6 +147,7 @@ def job_ended(job_id: str, state: JobState) -> bool:
         Partition.objects.filter(job_id=job_id).exclude(state__in=TERMINAL_PARTITION_STATES).update(
             state=PartitionState.CANCELLED
         )
+        announce_end(job_id)
     return True
 
 

@@ -23,6 +23,7 @@ from proving.services.artefacts import Upload, staged
 from proving.services.errors import Refusal, ServiceError, conflict, invalid
 from proving.services.given import check_input, check_witness
 from proving.services.live_calls import tell_after_commit
+from proving.services.room import check_room
 
 REQUEST_ID = re.compile(r"(?!\.)[A-Za-z0-9._:-]{1,128}")
 NAMING_ATTEMPTS = 5
@@ -166,9 +167,15 @@ def _repeat(job: Job, digest: str) -> Submitted:
     return Submitted(job, created=False)
 
 
+def default_name(circuit: Circuit, tail: str) -> str:
+    """What a job is called whose owner does not name it."""
+    return f"{KINDS[ProofKind(circuit.proof_kind)].prefix}-{tail}"
+
+
 def _insert(owner: User, request: JobRequest, given: Given, digest: str) -> Job:
     kind = request.kind
-    name = request.request_id or f"{kind.prefix}-{new_ulid()}"
+    check_room(owner, len(given.digests))
+    name = request.request_id or default_name(request.circuit, new_ulid())
     taken = Job.objects.filter(pk=name).exists()
     job = Job.objects.create(
         id=f"{name}~{new_ulid()}" if taken else name,
