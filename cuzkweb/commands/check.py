@@ -8,8 +8,18 @@ from pathlib import Path
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's arguments."""
     parser.add_argument(
-        "file", type=Path, metavar="FILE", help="key, witness, constraint system, generator or JSON"
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="key, parameters, witness, constraint system, generator, proof, JSON",
     )
+    parser.add_argument(
+        "--digests",
+        type=Path,
+        metavar="LIST",
+        help="list of files and their BLAKE2b-512 or SHA-256 digests (as parameters.json)",
+    )
+    parser.add_argument("--as", dest="name", metavar="NAME", help="what the list calls the file")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -18,7 +28,23 @@ def run(options: argparse.Namespace) -> int:
 
     description = describe(options.file)
     print(description)
-    if description.problems:
-        print(f"cuzkweb: {options.file}: {'; '.join(description.problems)}", file=sys.stderr)
+    problems = list(description.problems)
+    if options.digests is not None:
+        problems += compare_digests(options)
+    if problems:
+        print(f"cuzkweb: {options.file}: {'; '.join(problems)}", file=sys.stderr)
         return 1
     return 0
+
+
+def compare_digests(options: argparse.Namespace) -> list[str]:
+    """Print the digests that agree with the list; what does not agree."""
+    from proving.formats.digests import check_digest
+    from proving.formats.errors import FormatError
+
+    try:
+        found = check_digest(options.file, options.digests, options.name)
+    except FormatError as error:
+        return [f"{error.place}: {error.reason}"]
+    print(f"  blake2b  {found.blake2b}\n  sha256   {found.sha256}\n  as in    {options.digests}")
+    return []

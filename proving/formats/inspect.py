@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from proving.formats import r1cs, snarkjs, wasm_module, wtns, zkey
+from proving.formats.calldata import is_calldata
 from proving.formats.describe_binary import describe_binary_forms
 from proving.formats.description import Description, key_points, misplaced, proof_points
 from proving.formats.errors import FormatError
@@ -43,6 +44,8 @@ def recognise(head: bytes) -> tuple[str, Callable[[Path, str], Description]]:
     }
     if head[:4] in known:
         return known[head[:4]]
+    if is_calldata(head):
+        return "calldata", describe_binary
     if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
         return "JSON", describe_json
     return ("unknown", describe_binary) if head else ("empty file", describe_unknown)

@@ -33,11 +33,11 @@ def test_a_key_with_a_point_that_is_in_no_group(circuit: Circuit, tmp_path: Path
     from proving.formats.zkey import read_zkey
 
     body = bytearray(circuit.zkey.read_bytes())
-    body[bytes(body).index(read_zkey(circuit.zkey).points.b2[1].tobytes())] ^= 1
+    body[bytes(body).index(read_zkey(circuit.zkey).points.b2[2].tobytes())] ^= 1
     broken = tmp_path / "broken.zkey"
     broken.write_bytes(body)
     assert call("check", broken) == 1
-    assert "point 1" in call.err
+    assert "point 2" in call.err
 
 
 @pytest.mark.parametrize(
