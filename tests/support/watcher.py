@@ -10,7 +10,7 @@ import httpx
 from cuzkweb.client import ApiError, Client
 from tests.support.stack import Stack
 
-PAUSE_SECONDS = 0.02
+PAUSE_SECONDS = 0.01
 
 
 class Watcher:
