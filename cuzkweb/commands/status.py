@@ -42,8 +42,7 @@ def describe_worker(worker: dict[str, Any]) -> str:
 
 def describe_pipeline(pipeline: dict[str, Any]) -> str:
     """One line about a job."""
-    states = [partition["state"] for partition in pipeline["partitions"]]
-    counts = ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(states))
+    counts = ", ".join(f"{count} {state}" for state, count in pipeline["counts"].items())
     return (
         f"{pipeline['job_id']}: {pipeline['partitions_done']}/{pipeline['total_partitions']} done ({counts})"
     )
