@@ -11,6 +11,7 @@ import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from django.conf import settings
 from django.utils import timezone
@@ -19,6 +20,7 @@ from proving.choices import TERMINAL_JOB_STATES, AttemptOutcome, PartitionState
 from proving.choices import JobState as Durable
 from proving.models import Job, Partition
 from proving.services import conclude, dispatch, live, record
+from proving.services.status import read_snapshot
 from proving.tracker.outcomes import Opened
 from proving.tracker.records import JobRecord, JobState, PartitionStart, Phase
 
@@ -37,18 +39,22 @@ class Drift:
     mend: Callable[[], object]
 
 
-def reconcile(*, mend: bool = True) -> list[str]:
-    """Find all drift and, if told so, mend it. Returns what was found, in words."""
+def reconcile(*, mend: bool = True, thorough: bool = True) -> list[str]:
+    """Find all drift and, if told so, mend it. Returns what was found, in words.
+
+    A `thorough` pass reads every record of the live state; else only what the status shows is looked at.
+    """
     found = []
     for drift in [*_unknown_to_live(), *_unknown_to_database()]:
         logger.warning("%s", drift.what)
         if mend:
             drift.mend()
         found.append(drift.what)
+    suspicious = thorough or not read_snapshot().consistent
     if mend:
-        found += _repaired()
+        found += _repaired() if suspicious else []
         live.store().mark_started(again=False)
-    else:
+    elif suspicious:
         found += live.store().snapshot().violations
     return found
 
@@ -64,9 +70,10 @@ def _repaired() -> list[str]:
 
 def _unknown_to_live() -> Iterator[Drift]:
     """Jobs that are open in the database and elsewhere, or nowhere, in the live state."""
-    for job in Job.objects.exclude(state__in=TERMINAL_JOB_STATES).select_related("circuit__proving_key"):
-        found = live.store().job(job.pk)
-        if drift := _drift_of(job, found):
+    rows = list(Job.objects.exclude(state__in=TERMINAL_JOB_STATES).select_related("circuit__proving_key"))
+    known = live.store().jobs([job.pk for job in rows])
+    for job in rows:
+        if drift := _drift_of(job, known.get(job.pk)):
             yield drift
 
 
@@ -94,18 +101,13 @@ def _drift_of(job: Job, found: JobRecord | None) -> Drift | None:
 
 def _unknown_to_database() -> Iterator[Drift]:
     """Jobs that live although the database says that they have ended, or never heard of them."""
-    for job_id in live.store().job_ids():
-        found = live.store().job(job_id)
-        row = Job.objects.filter(pk=job_id).first()
-        if found is None or found.state.terminal or (row and not row.terminal):
-            continue
-        state = row.state if row else "unknown"
-        what = f"job {job_id} is {found.state}, and in the database it is {state}"
-        yield Drift(what, lambda job_id=job_id: _drop(job_id))  # type: ignore[misc]
-
-
-def _drop(job_id: str) -> None:
-    live.store().cancel_job(job_id, "the database does not want it")
+    known = live.store().jobs(live.store().job_ids())
+    states = dict(Job.objects.filter(pk__in=known).values_list("pk", "state"))
+    for job_id, found in known.items():
+        state = states.get(job_id, "unknown")
+        if not found.state.terminal and (state == "unknown" or state in TERMINAL_JOB_STATES):
+            what = f"job {job_id} is {found.state}, and in the database it is {state}"
+            yield Drift(what, partial(live.store().cancel_job, job_id, "the database does not want it"))
 
 
 def rebuild(job: Job) -> bool:

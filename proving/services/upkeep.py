@@ -50,7 +50,7 @@ def resend() -> int:
 
 def mend_jobs() -> int:
     """Bring database and live state together where a step between them was lost. Returns how many times."""
-    return len(reconcile.reconcile())
+    return len(reconcile.reconcile(thorough=False))
 
 
 def sweep_spool() -> int:

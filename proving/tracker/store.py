@@ -330,6 +330,10 @@ class Store:
     def job(self, job_id: str) -> JobRecord | None:
         return next(iter(self.ledger.reader.jobs([job_id])), None)
 
+    def jobs(self, job_ids: Collection[str]) -> dict[str, JobRecord]:
+        """Those of these jobs that are live."""
+        return {job.spec.job_id: job for job in self.ledger.reader.jobs(list(job_ids))}
+
     def partition(self, job_id: str, index: int) -> PartitionRecord | None:
         return next(iter(self.ledger.reader.partitions([(job_id, index)])), None)
 
