@@ -8,13 +8,18 @@ WAITING_PHASES = (Phase.PENDING, Phase.SYNTH_DONE, Phase.FINALIZING)
 """The phases with a line of partitions that nobody works on."""
 
 
+LAYOUT = 2
+"""Grows whenever records or indexes change their form. A live state of an older form is not read: it counts
+as lost, and is rebuilt from the database."""
+
+
 @dataclass(frozen=True, slots=True)
 class Keys:
     deployment: str
 
     @property
     def prefix(self) -> str:
-        return f"{{cuzk:{self.deployment}}}:"
+        return f"{{cuzk:{self.deployment}}}:{LAYOUT}:"
 
     def name(self, *parts: object) -> str:
         return self.prefix + ":".join(str(part) for part in parts)
