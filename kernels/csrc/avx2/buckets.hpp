@@ -9,18 +9,19 @@
 
 namespace cuzk::avx2 {
 
-// Fills buckets: counting sort by digit, then pairwise addition, a chunk of buckets at a time that fits in
-// the second-level cache. For one thread.
+// Fills buckets by pairwise addition of their sorted points, a chunk of buckets at a time that fits in the
+// second-level cache. For one thread.
 template <class C>
 class bucket_filler {
   static constexpr int PW = point_words<C>;
-  static constexpr std::size_t chunk_points = 8192;
 
   arena& memory_;
   const u64* points_;
   batch_adder<C> adder_;
 
  public:
+  static constexpr std::size_t chunk_points = 8192;
+
   bucket_filler(arena& memory, const u64* points)
       : memory_(memory), points_(points), adder_(memory, adder_capacity) {}
 
@@ -30,17 +31,18 @@ class bucket_filler {
   // So many points are summed as one.
   static constexpr std::size_t list_points = chunk_points;
 
-  // sums[b] = sum of +-points[entries[e]] over the digits +-(b + 1), for the buckets [low, high).
-  void fill(const std::int16_t* negatives, std::size_t length, const std::uint32_t* entries, int low,
-            int high, u64* sums) {
+  // sums[b] = sum of the points of bucket b, for the buckets [low, high); order: their points (2 index +
+  // sign) from the first of bucket `low` on; counts: how many each bucket has.
+  void fill(const std::uint32_t* order, const std::uint32_t* counts, int low, int high, u64* sums) {
     arena::scope scope(memory_);
-    sorted s = sort(negatives, length, entries, low, high);
+    auto* count = memory_.take<std::uint32_t>(high);
+    std::copy(counts + low, counts + high, count + low);
     while (low < high) {
       int end = low;
       std::size_t size = 0;
-      while (end < high && (end == low || size + s.count[end] <= chunk_points)) size += s.count[end++];
-      sum_buckets(s.order, s.count, low, end, sums);
-      s.order += size;
+      while (end < high && (end == low || size + count[end] <= chunk_points)) size += count[end++];
+      sum_buckets(order, count, low, end, sums);
+      order += size;
       low = end;
     }
   }
@@ -55,33 +57,6 @@ class bucket_filler {
   }
 
  private:
-  // order: 2 index + sign, by bucket; count: how many each bucket has.
-  struct sorted {
-    const std::uint32_t* order;
-    std::uint32_t* count;
-  };
-  sorted sort(const std::int16_t* negatives, std::size_t length, const std::uint32_t* entries, int low,
-              int high) {
-    auto* order = memory_.take<std::uint32_t>(length);
-    auto* count = memory_.take<std::uint32_t>(high);
-    auto* place = memory_.take<std::uint32_t>(high);
-    std::fill(count, count + high, 0);
-    for (std::size_t e = 0; e < length; e++) {
-      const int bucket = std::abs(static_cast<int>(negatives[e])) - 1;
-      if (bucket >= low && bucket < high) count[bucket]++;
-    }
-    std::uint32_t at = 0;
-    for (int b = low; b < high; b++) {
-      place[b] = at;
-      at += count[b];
-    }
-    for (std::size_t e = 0; e < length; e++) {
-      const int bucket = std::abs(static_cast<int>(negatives[e])) - 1;
-      if (bucket >= low && bucket < high) order[place[bucket]++] = entries[e] << 1 | (negatives[e] > 0);
-    }
-    return {order, count};
-  }
-
   void copy_signed(u64* out, std::uint32_t place) {
     const u64* point = points_ + std::size_t{place >> 1} * PW;
     if (place & 1) {

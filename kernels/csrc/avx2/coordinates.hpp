@@ -5,6 +5,7 @@
 #pragma once
 #include "curve.hpp"
 #include "packed.hpp"
+#include "prepared_scalars.hpp"
 
 namespace cuzk::avx2 {
 
@@ -128,13 +129,6 @@ struct quadratic_coordinate {
   [[gnu::always_inline]] static columns multiply_columns(const element& x, const element& y) {
     return {product_sum(x.c0, y.c0, x.c1, -y.c1), product_sum(x.c0, y.c1, x.c1, y.c0)};
   }
-};
-
-// What the parts of a sum cost, in ns. Only the ratios count.
-struct addition_costs {
-  double addition;         // in a batch
-  double sorting;          // of one digit
-  double scalar_addition;  // in XYZZ coordinates
 };
 
 // Which coordinates a group is summed in, and what that costs. Measured, ns per addition: BN254 G1 76

@@ -26,6 +26,11 @@ class avx2_implementation final : public engine {
     return load_bls12_381(group, points, n, threads);
   }
 
+  void add_up(curve_id curve, const point_sum* sums, std::size_t count, const std::uint64_t* scalars,
+              std::size_t n, int threads) const override {
+    avx2::add_up(curve, sums, count, scalars, n, threads);
+  }
+
   void ntt(curve_id curve, std::uint64_t* data, int log_n, bool inverse, int threads) const override {
     if (log_n < least_log_n()) return portable_engine().ntt(curve, data, log_n, inverse, threads);
     avx2::ntt(curve, data, log_n, inverse, threads);

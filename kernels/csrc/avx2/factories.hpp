@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "engine.hpp"
-#include "words.hpp"
+#include "prepared_scalars.hpp"
 
 namespace cuzk::avx2 {
 
@@ -11,11 +11,22 @@ namespace cuzk::avx2 {
 struct window_bases : bases {
   virtual void multiply_with_window(const u64* scalars, std::size_t n, u64* out, int window,
                                     int threads) const = 0;
+  // Which points are infinity.
+  virtual const std::vector<bool>& infinite() const = 0;
+  // With scalars that were prepared for the same points at infinity.
+  virtual void multiply_prepared(const prepared_scalars&, const u64* scalars, u64* out,
+                                 int threads) const = 0;
 };
 
-std::unique_ptr<window_bases> load_bn254(group_id, const std::uint8_t* points, std::size_t n, int threads);
-std::unique_ptr<window_bases> load_bls12_381(group_id, const std::uint8_t* points, std::size_t n,
-                                             int threads);
+// Where `memory` is given, the points live in its present scope and must not outlive it.
+std::unique_ptr<window_bases> load_bn254(group_id, const std::uint8_t* points, std::size_t n, int threads,
+                                         arena* memory = nullptr);
+std::unique_ptr<window_bases> load_bls12_381(group_id, const std::uint8_t* points, std::size_t n, int threads,
+                                             arena* memory = nullptr);
+
+// See engine::add_up.
+void add_up(curve_id, const point_sum* sums, std::size_t count, const u64* scalars, std::size_t n,
+            int threads);
 
 // The smallest transforms of this engine.
 int least_log_n();

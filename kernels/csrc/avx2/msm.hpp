@@ -1,43 +1,16 @@
 // Multi-scalar multiplication: signed-digit buckets summed in affine coordinates.
 //
 // The scalars are cut into windows of c bits. In each window the points are sorted by digit, the lists are
-// summed pairwise, and the bucket sums are weighted by their digits; scalars 0 and 1 are set aside. Windows
-// are the tasks of the threads; those left over are split by bucket range.
+// summed pairwise, and the bucket sums are weighted by their digits; scalars 0 and 1 are set aside. Ranges of
+// buckets are the tasks of the threads.
 #pragma once
-#include <numeric>
 #include <vector>
 
 #include "buckets.hpp"
-#include "recoding.hpp"
+#include "prepared_scalars.hpp"
 #include "threads.hpp"
 
 namespace cuzk::avx2 {
-
-inline int segments_of(int buckets, int windows, int threads) {
-  // Enough chains for full vectors and batches in every thread.
-  int wanted = 64;
-  while (wanted * windows < 512 * threads) wanted *= 2;
-  return std::min(buckets, wanted);
-}
-
-// The window for which the least work is expected.
-inline int choose_window(const selection& selected, const addition_costs& cost, int threads) {
-  int best = 2;
-  double least = 0;
-  for (int c = 2; c <= digit_rows::largest_window; c++) {
-    const int windows = windows_for(selected.bits, c), short_windows = std::min(windows, windows_for(64, c));
-    const double buckets = 1 << (c - 1), segments = segments_of(1 << (c - 1), windows, threads);
-    const double digits =
-        double(windows) * double(selected.long_count) + double(short_windows) * double(selected.short_count);
-    const double total = digits * (cost.addition + cost.sorting) + windows * 2 * buckets * cost.addition +
-                         windows * 3 * segments * cost.scalar_addition;
-    if (c == 2 || total < least) {
-      best = c;
-      least = total;
-    }
-  }
-  return best;
-}
 
 // A point of the packed form in scalar arithmetic.
 template <class C>
@@ -58,22 +31,21 @@ class bucket_method {
 
   const u64* points_;
   const selection& selected_;
-  const digit_rows digits_;
+  const sorted_digits& digits_;
   const int threads_, windows_, buckets_, segments_;
   const std::size_t lists_;  // pieces of the points with scalar 1
   u64 *sums_, *list_sums_, *plain_, *weighted_;
 
  public:
-  bucket_method(const u64* points, const selection& selected, const u64* scalars, int window, arena& memory,
-                int threads)
+  bucket_method(const u64* points, const prepared_scalars& scalars, arena& memory, int threads)
       : points_(points),
-        selected_(selected),
-        digits_(selected, scalars, window, memory, threads),
+        selected_(scalars.selected),
+        digits_(scalars.digits),
         threads_(std::max(threads, 1)),
-        windows_(selected.entry_count() == 0 ? 0 : digits_.windows()),
-        buckets_(1 << (digits_.window() - 1)),
+        windows_(digits_.windows()),
+        buckets_(digits_.buckets()),
         segments_(windows_ == 0 ? 0 : segments_of(buckets_, windows_, threads_)),
-        lists_((selected.one_count + bucket_filler<C>::list_points - 1) / bucket_filler<C>::list_points),
+        lists_((selected_.one_count + bucket_filler<C>::list_points - 1) / bucket_filler<C>::list_points),
         sums_(memory.take<u64>(std::size_t(windows_) * buckets_ * PW)),
         list_sums_(memory.take<u64>(lists_ * PW)),
         plain_(memory.take<u64>(std::size_t(windows_) * segments_ * PW)),
@@ -88,30 +60,26 @@ class bucket_method {
   }
 
  private:
-  // Windows as tasks; those beyond a multiple of the threads in parts, so that all threads finish together.
+  // Each window in parts of a few chunks, so that all threads finish together.
   void fill_buckets() {
-    constexpr int most_parts = 16;  // each part reads all digits
-    const int left_over = windows_ % threads_, whole = windows_ - left_over;
-    const int even = left_over == 0 ? 1 : threads_ / std::gcd(threads_, left_over);
-    const int parts = std::min({even, most_parts, buckets_});
-    const std::size_t window_tasks = std::size_t(whole) + std::size_t(left_over) * parts;
+    constexpr std::size_t most_parts = 8;
+    const std::size_t parts = std::clamp<std::size_t>(
+        selected_.entry_count() / (2 * bucket_filler<C>::chunk_points), 1, most_parts);
+    const std::size_t window_tasks = windows_ * parts;
     parallel_tasks(threads_, window_tasks + lists_, [&](std::size_t task) {
       arena_lease lease;
       arena::scope scope(*lease);
       bucket_filler<C> filler(*lease, points_);
       if (task >= window_tasks) {
         sum_list(filler, task - window_tasks);
-      } else if (task < std::size_t(whole)) {
-        fill_part(filler, int(task), 0, 1);
       } else {
-        fill_part(filler, whole + int(task - whole) / parts, int(task - whole) % parts, parts);
+        fill_part(filler, int(task / parts), task % parts, parts);
       }
     });
   }
-  void fill_part(bucket_filler<C>& filler, int window, int part, int parts) {
-    const int low = int(std::int64_t(buckets_) * part / parts),
-              high = int(std::int64_t(buckets_) * (part + 1) / parts);
-    filler.fill(digits_.negatives(window), digits_.length(window), selected_.entries, low, high,
+  void fill_part(bucket_filler<C>& filler, int window, std::size_t part, std::size_t parts) {
+    const auto from = digits_.cut(window, part, parts), to = digits_.cut(window, part + 1, parts);
+    filler.fill(digits_.order(window) + from.place, digits_.counts(window), from.bucket, to.bucket,
                 sums_ + std::size_t(window) * buckets_ * PW);
   }
   void sum_list(bucket_filler<C>& filler, std::size_t list) {

@@ -19,7 +19,10 @@ class packed_bases final : public window_bases {
   static constexpr int PW = point_words<C>;
   static constexpr curve_id curve = std::is_same_v<Curve, bn254> ? curve_id::bn254 : curve_id::bls12_381;
   struct free_memory {
-    void operator()(u64* p) const { std::free(p); }
+    bool owned;
+    void operator()(u64* p) const {
+      if (owned) std::free(p);
+    }
   };
 
   std::size_t size_;
@@ -27,40 +30,57 @@ class packed_bases final : public window_bases {
   std::vector<bool> infinite_;
 
  public:
-  packed_bases(const std::uint8_t* points, std::size_t n, int threads) : size_(n), infinite_(n) {
-    if (n >> 31 != 0) throw std::bad_alloc();  // places in the sorted order are 31 bits and a sign
-    const std::size_t bytes = (n * point_bytes<C> + 63) & ~std::size_t{63};
-    points_.reset(static_cast<u64*>(std::aligned_alloc(64, std::max<std::size_t>(bytes, 64))));
-    if (!points_) throw std::bad_alloc();
-    parallel_ranges(threads, (n + 3) / 4, 512, [&](std::size_t from, std::size_t to) {
-      for (std::size_t i = 4 * from; i < 4 * to; i += 4)
+  packed_bases(const std::uint8_t* points, std::size_t n, int threads, arena* memory)
+      : size_(n), points_(take_memory(n, memory), free_memory{memory == nullptr}), infinite_(n) {
+    constexpr std::size_t group = 64;  // as many flags share a word
+    parallel_ranges(threads, (n + group - 1) / group, 32, [&](std::size_t from, std::size_t to) {
+      const std::size_t end = std::min(n, group * to);
+      for (std::size_t i = group * from; i < end; i += 4)
         convert(points + i * point_bytes<C>, std::min<std::size_t>(4, n - i), points_.get() + i * PW);
+      for (std::size_t i = group * from; i < end; i++)
+        infinite_[i] = is_infinity<C>(points_.get() + i * PW);
     });
-    for (std::size_t i = 0; i < n; i++) infinite_[i] = is_infinity<C>(points_.get() + i * PW);
   }
 
   std::size_t bytes() const override { return size_ * point_bytes<C> + size_ / 8; }
   std::size_t size() const override { return size_; }
 
+  const std::vector<bool>& infinite() const override { return infinite_; }
+
   void multiply(const u64* scalars, std::size_t n, u64* out, int threads) const override {
-    constexpr std::size_t few = C::words == 4 ? 64 : 24;  // fewer points fill no vectors
-    arena_lease lease;
-    arena::scope scope(*lease);
-    const selection selected = select_scalars(scalars, n, infinite_, *lease, threads);
-    if (selected.entry_count() + selected.one_count < few) return multiply_few(selected, scalars, out);
-    const int window = choose_window(selected, coordinates_of<Curve, G>::costs, threads);
-    to_affine(bucket_method<C>(points_.get(), selected, scalars, window, *lease, threads).run()).store(out);
+    multiply_prepared(prepared_scalars(scalars, n, infinite_, coordinates_of<Curve, G>::costs, threads),
+                      scalars, out, threads);
   }
 
   void multiply_with_window(const u64* scalars, std::size_t n, u64* out, int window,
                             int threads) const override {
-    arena_lease lease;
-    arena::scope scope(*lease);
-    const selection selected = select_scalars(scalars, n, infinite_, *lease, threads);
-    to_affine(bucket_method<C>(points_.get(), selected, scalars, window, *lease, threads).run()).store(out);
+    sum(prepared_scalars(scalars, n, infinite_, window, threads), out, threads);
+  }
+
+  void multiply_prepared(const prepared_scalars& prepared, const u64* scalars, u64* out,
+                         int threads) const override {
+    constexpr std::size_t few = C::words == 4 ? 64 : 24;  // fewer points fill no vectors
+    const selection& selected = prepared.selected;
+    if (selected.entry_count() + selected.one_count < few) return multiply_few(selected, scalars, out);
+    sum(prepared, out, threads);
   }
 
  private:
+  static u64* take_memory(std::size_t n, arena* memory) {
+    if (n >> 31 != 0) throw std::bad_alloc();  // places in the sorted order are 31 bits and a sign
+    if (memory != nullptr) return memory->take<u64>(n * PW);
+    const std::size_t bytes = (n * point_bytes<C> + 63) & ~std::size_t{63};
+    auto* taken = static_cast<u64*>(std::aligned_alloc(64, std::max<std::size_t>(bytes, 64)));
+    if (taken == nullptr) throw std::bad_alloc();
+    return taken;
+  }
+
+  void sum(const prepared_scalars& prepared, u64* out, int threads) const {
+    arena_lease lease;
+    arena::scope scope(*lease);
+    to_affine(bucket_method<C>(points_.get(), prepared, *lease, threads).run()).store(out);
+  }
+
   // Up to 4 points into the vector Montgomery domain; infinity stays all zero.
   static void convert(const std::uint8_t* in, std::size_t count, u64* out) {
     alignas(32) u64 four[4 * PW] = {};
