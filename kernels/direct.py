@@ -12,7 +12,7 @@ from kernels.library import call, thread_count
 
 WORD_BYTES = 8
 SCALAR_BYTES = 32
-MULTIPLY, FROM_MONTGOMERY = 0, 5  # operations of cuzk_field_apply
+FROM_MONTGOMERY = 5  # operation of cuzk_field_apply
 
 
 class Memory:
@@ -55,7 +55,7 @@ def first_not_canonical(curve: Curve, scalars: int, count: int) -> int:
 
 
 def evaluate(
-    curve: Curve, records: int, count: int, witness: int, wires: int, log_domain: int, threads: int
+    curve: Curve, *, records: int, count: int, witness: int, wires: int, log_domain: int, threads: int
 ) -> tuple[Memory, Memory]:
     """The values of A and B on the domain; see `kernels.constraints.evaluate`. Raises ValueError."""
     domain = 1 << log_domain

@@ -9,7 +9,7 @@ EXPECTED = {
     "kernels.device": ("DeviceUnavailable",),
     "cuzkweb.client": ("ApiError",),
     "httpx": ("TransportError",),
-    "kernels.native": ("EngineUnavailable",),
+    "kernels.library": ("EngineUnavailable",),
 }
 
 

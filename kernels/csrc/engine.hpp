@@ -37,8 +37,8 @@ struct engine {
   // points: n affine points, Montgomery.
   virtual std::unique_ptr<bases> load_bases(curve_id, group_id, const std::uint8_t* points, std::size_t n,
                                             int threads) const = 0;
-  // Every sum of scalars[i] points[i], all over the same n scalars (x 4 plain words), which are cut and sorted
-  // once where the engine can; less memory than loading all bases first.
+  // Every sum of scalars[i] points[i], all over the same n scalars (x 4 plain words), which are cut and
+  // sorted once where the engine can; less memory than loading all bases first.
   virtual void add_up(curve_id, const point_sum* sums, std::size_t count, const std::uint64_t* scalars,
                       std::size_t n, int threads) const;
   // In place, natural order in and out, data Montgomery (or any representation that is linear), 2^log_n

@@ -1,7 +1,6 @@
 """The JSON of snarkjs for one proof, as `proving.formats.snarkjs` writes it."""
 
 import os
-import secrets
 from pathlib import Path
 
 from kernels import direct
@@ -55,15 +54,13 @@ def encode(document: Document, depth: int = 1) -> str:
 
 
 def write(path: Path, document: Document) -> None:
-    """Write to a new file beside `path`, sync it and rename it over `path`."""
-    name = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    """Write to a new file beside `path` and rename it over `path`, without waiting for the disk."""
+    name = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
     descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
     try:
         with os.fdopen(descriptor, "wb") as handle:
             handle.write(encode(document).encode())
             os.fchmod(handle.fileno(), 0o644)
-            handle.flush()
-            os.fsync(handle.fileno())
         name.replace(path)
     except BaseException:
         name.unlink(missing_ok=True)

@@ -19,7 +19,7 @@ class Unusual(Exception):  # noqa: N818 - an outcome: not for this path
     """A file that the plain path has to look at."""
 
 
-def require(condition: bool) -> None:
+def require(condition: bool, /) -> None:  # noqa: FBT001 - reads as a sentence
     """Raise Unusual where something is not as it should be."""
     if not condition:
         raise Unusual
@@ -129,9 +129,7 @@ def read_key(path: Path) -> Key:
     require(at == header.end)
     alpha1, beta1, beta2, gamma2, delta1, delta2 = points
     require_record(file, curve)
-    return Key(
-        file, curve, wires, public_count, log_domain, alpha1, beta1, beta2, gamma2, delta1, delta2
-    )
+    return Key(file, curve, wires, public_count, log_domain, alpha1, beta1, beta2, gamma2, delta1, delta2)
 
 
 def key_curve(file: MappedFile, header: Part) -> Curve:

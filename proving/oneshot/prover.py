@@ -6,7 +6,7 @@ path cannot vouch for (an odd file, a proof that fails its own check) it leaves 
 what is wrong.
 """
 
-import secrets
+import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -63,8 +63,7 @@ def prove_files(zkey: Path, wtns: Path, threads: int, timed: Timed) -> Statement
     except (Unusual, ValueError):
         return None
     with timed("assemble"):
-        order = key.curve.r
-        proof = assemble(key, sums, secrets.randbelow(order), secrets.randbelow(order))
+        proof = assemble(key, sums, draw_scalar(key.curve), draw_scalar(key.curve))
     with timed("verify"):
         valid = verifies(key, proof, witness)
     if not valid:
@@ -100,11 +99,13 @@ def add_sums(key: Key, witness: direct.Memory, threads: int, timed: Timed) -> Su
         [sum_h] = sum_sections(key, [(9, g1)], h.address, 1 << log_domain, threads)
         h.close()
     with timed("ab"):
-        sums = sum_sections(key, [(5, g1), (6, g1), (7, g2)], witness.address, wires, threads)
+        sum_a, sum_b1, sum_b2 = sum_sections(
+            key, [(5, g1), (6, g1), (7, g2)], witness.address, wires, threads
+        )
     with timed("c"):
         offset = SCALAR_BYTES * (key.public_count + 1)
         [sum_c] = sum_sections(key, [(8, g1)], witness.address + offset, private, threads)
-    return Sums(*sums, c=sum_c, h=sum_h)
+    return Sums(sum_a, sum_b1, sum_b2, sum_c, sum_h)
 
 
 def evaluate(key: Key, witness: direct.Memory, threads: int) -> tuple[direct.Memory, direct.Memory]:
@@ -113,9 +114,14 @@ def evaluate(key: Key, witness: direct.Memory, threads: int) -> tuple[direct.Mem
     require(part.size >= 4)
     count = key.file.u32(part.start)
     require(part.size == 4 + RECORD_BYTES * count)
-    records = key.file.address(part.start + 4)
     evaluations = direct.evaluate(
-        key.curve, records, count, witness.address, key.wires, key.log_domain, threads
+        key.curve,
+        records=key.file.address(part.start + 4),
+        count=count,
+        witness=witness.address,
+        wires=key.wires,
+        log_domain=key.log_domain,
+        threads=threads,
     )
     key.file.forget(part)
     return evaluations
@@ -133,6 +139,15 @@ def sum_sections(
     for part in parts:
         key.file.forget(part)
     return sums
+
+
+def draw_scalar(curve: Curve) -> int:
+    """A uniform element of Fr from the operating system; `secrets` takes longer to import than to use."""
+    bits = curve.r.bit_length()
+    while True:
+        drawn = int.from_bytes(os.urandom(SCALAR_BYTES), "little") >> (8 * SCALAR_BYTES - bits)
+        if drawn < curve.r:
+            return drawn
 
 
 def assemble(key: Key, sums: Sums, r: int, s: int) -> Proof:

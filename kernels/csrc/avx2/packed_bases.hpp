@@ -37,8 +37,7 @@ class packed_bases final : public window_bases {
       const std::size_t end = std::min(n, group * to);
       for (std::size_t i = group * from; i < end; i += 4)
         convert(points + i * point_bytes<C>, std::min<std::size_t>(4, n - i), points_.get() + i * PW);
-      for (std::size_t i = group * from; i < end; i++)
-        infinite_[i] = is_infinity<C>(points_.get() + i * PW);
+      for (std::size_t i = group * from; i < end; i++) infinite_[i] = is_infinity<C>(points_.get() + i * PW);
     });
   }
 

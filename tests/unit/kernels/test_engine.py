@@ -3,10 +3,11 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from kernels import engine, native
+from kernels import engine, library
 
 PROGRAM = "from kernels.engine import engine_name; print(engine_name())"
 
@@ -58,6 +59,6 @@ def test_use_of_an_unknown_engine_changes_nothing() -> None:
 def test_a_missing_library_says_what_to_do(
     monkeypatch: pytest.MonkeyPatch, tmp_path: os.PathLike[str]
 ) -> None:
-    monkeypatch.setattr(native, "LIBRARY", native.Path(tmp_path) / "_native.so")
+    monkeypatch.setattr(library, "LIBRARY", Path(tmp_path) / "_native.so")
     with pytest.raises(ImportError, match="make setup"):
-        native._open()
+        library._open()
