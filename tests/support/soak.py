@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import redis
+
 from cuzkweb.client import CircuitFiles, Client, ProvedPartition, State
 from cuzkweb.demo.membership import CONSTRAINTS, GENERATOR, example_inputs
 from proving.formats.r1cs import read_r1cs
@@ -19,12 +21,14 @@ from proving.formats.zkey import write_zkey
 from proving.groth16.objects import VerifyingKey
 from proving.groth16.setup import setup
 from proving.groth16.verifier import verify_batch
+from proving.tracker.store import Store
 from tests.support.processes import children_of
-from tests.support.stack import Stack
+from tests.support.stack import DEPLOYMENT, Stack
 from tests.support.watcher import Watcher, faults
 
 VICTIMS = ("gpu0", "gpu1", "synthesis", "finalize", "a child of synthesis", "a child of finalize")
 ENDS = ("done", "failed", "cancelled")
+LOOK_SECONDS = 0.04
 PARTITIONS_A_JOB = 20
 
 
@@ -36,17 +40,18 @@ class Soaked:
     seconds: float
     kills: list[str] = field(default_factory=list)
     readings: int = 0
-    readings_a_second: float = 0.0
+    looks: int = 0
     attempts: int = 0
     contradictions: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
+        rate = (self.readings + self.looks) / self.seconds
         return (
             f"{self.partitions} partitions proved in {self.seconds:.0f} s by {self.attempts} attempts, "
-            f"{len(self.kills)} workers killed, {self.readings} readings "
-            f"({self.readings_a_second:.0f} a second): {len(self.contradictions)} inconsistent; "
-            f"{len(self.missing)} partitions lost or doubled"
+            f"{len(self.kills)} workers killed; the status was read {self.readings} times over HTTP and "
+            f"{self.looks} times from the store, {rate:.0f} readings a second: "
+            f"{len(self.contradictions)} inconsistent; {len(self.missing)} partitions lost or doubled"
         )
 
 
@@ -55,7 +60,7 @@ def soak(stack: Stack, folder: Path, partitions: int, pause: float, seed: int) -
     or so. The jobs must all be done in the end."""
     circuit, key = register(stack, folder)
     started = time.monotonic()
-    with Watcher(stack) as watcher, killing(stack, pause, seed) as kills:
+    with Watcher(stack) as watcher, looking(stack) as looks, killing(stack, pause, seed) as kills:
         jobs = []
         for first in range(0, partitions, PARTITIONS_A_JOB):
             count = min(PARTITIONS_A_JOB, partitions - first)
@@ -65,8 +70,8 @@ def soak(stack: Stack, folder: Path, partitions: int, pause: float, seed: int) -
             ended = stack.client.wait(job_id, timeout=1_800)
             assert (ended.state, ended.error) == (State.DONE, None)
     seconds = time.monotonic() - started
-    found = Soaked(partitions, seconds, kills, len(watcher.readings), len(watcher.readings) / seconds)
-    found.contradictions = list(contradictions(watcher.readings))
+    found = Soaked(partitions, seconds, kills, len(watcher.readings), len(looks))
+    found.contradictions = [*contradictions(watcher.readings), *contradictions(looks)]
     for job_id, count in jobs:
         found.missing += missing(key, stack.client.proofs(job_id), count)
         found.attempts += count_attempts(stack, job_id, found.missing)
@@ -80,6 +85,28 @@ def register(stack: Stack, folder: Path) -> tuple[str, VerifyingKey]:
     write_zkey(folder / "membership.zkey", key)
     files = CircuitFiles(folder / "membership.zkey", GENERATOR, CONSTRAINTS)
     return stack.client.register("membership", files)["id"], key.verifying_key
+
+
+@contextmanager
+def looking(stack: Stack) -> Iterator[list[dict[str, Any]]]:
+    """Read the status from the store, twenty times a second, from entering to leaving: what a slow web does
+    not get to see is seen all the same."""
+    over, looks = threading.Event(), []
+
+    def look() -> None:
+        with redis.Redis.from_url(stack.state()["redis_url"]) as client:
+            store = Store(client, DEPLOYMENT)
+            while not over.wait(LOOK_SECONDS):
+                looks.append(store.snapshot().document())
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield looks
+    finally:
+        over.set()
+        thread.join()
+    assert looks, "nobody looked"
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from cuzkweb.supervisor.home import read_state
 from tests.support.processes import command_line, processes_of, wait_for
 
 LEASE_SECONDS = 2.0
+DEPLOYMENT = "test"
 START_SECONDS = 90.0
 
 
@@ -77,7 +78,7 @@ def running_stack(home: Path, *options: str, **environment: str) -> Iterator[Sta
     settings = {
         "CUZKWEB_HOME": str(home),
         "CUZKWEB_LEASE_SECONDS": str(LEASE_SECONDS),
-        "CUZKWEB_DEPLOYMENT": "test",
+        "CUZKWEB_DEPLOYMENT": DEPLOYMENT,
         **environment,
     }
     inherited = {
