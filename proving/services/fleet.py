@@ -8,6 +8,7 @@ import uuid
 from importlib.metadata import version
 
 from django.conf import settings
+from django.db import DatabaseError, close_old_connections
 from redis.exceptions import RedisError
 
 from kernels.device import Device
@@ -46,10 +47,13 @@ def show_signs_of_life() -> None:
 def _keep_showing() -> None:
     while True:
         time.sleep(settings.CUZKWEB_LEASE_SECONDS / 3)
+        close_old_connections()
         try:
             _show_once()
         except RedisError:
             logger.warning("no sign of life: the server is away")
+        except DatabaseError:
+            logger.warning("what an earlier life held is not written down: the database is away")
 
 
 def _show_once() -> None:

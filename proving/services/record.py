@@ -132,7 +132,7 @@ def attempt_ended(
         _row(job_id, index).filter(attempt=partition.attempt).update(
             state=state,
             attempt=next_attempt,
-            max_attempts=F("max_attempts") + (outcome == AttemptOutcome.RELEASED),
+            max_attempts=F("max_attempts") + int(outcome == AttemptOutcome.RELEASED),
             worker="",
             device="",
             **fresh,

@@ -86,6 +86,8 @@ def running_stack(home: Path, *options: str, **environment: str) -> Iterator[Sta
     }
     output = home / "up.txt"
     home.mkdir(parents=True, exist_ok=True)
+    if "DATABASE_URL" in environment:
+        make_credentials(home, {**inherited, **settings})
     with output.open("wb") as screen:
         process = subprocess.Popen(
             [sys.executable, "-m", "cuzkweb", "up", "--port", "0", *options],
@@ -105,6 +107,16 @@ def running_stack(home: Path, *options: str, **environment: str) -> Iterator[Sta
             process.kill()
             process.wait()
         wait_for(lambda: not processes_of(home), f"gone: {[command_line(p) for p in processes_of(home)]}", 15)
+
+
+def make_credentials(home: Path, environment: dict[str, str]) -> None:
+    """The logins of a service with a database of its own, for which `up` makes none."""
+    script = (
+        "from pathlib import Path; from cuzkweb.supervisor.service import migrate; migrate()\n"
+        "from cuzkweb.supervisor.credentials import ensure_credentials\n"
+        f"ensure_credentials(Path({str(home)!r}))"
+    )
+    subprocess.run([sys.executable, "-c", script], env=environment, check=True, timeout=60)
 
 
 def has_started(home: Path, process: subprocess.Popen[bytes], output: Path) -> bool:
