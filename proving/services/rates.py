@@ -24,7 +24,7 @@ def turn(bucket: str, limit: int, now: float | None = None) -> float | None:
     server = _server(settings.REDIS_URL)
     now = time.time() if now is None else now
     window, passed = divmod(now, WINDOW_SECONDS)
-    prefix = f"{settings.CUZKWEB_DEPLOYMENT}:rate:{bucket}"
+    prefix = f"{{cuzk:{settings.CUZKWEB_DEPLOYMENT}}}:rate:{bucket}"
     present = f"{prefix}:{int(window)}"
     with server.pipeline(transaction=True) as pipe:
         pipe.incr(present)
