@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     set_up_django()
     from django.conf import settings
 
-    from proving.services import deliver, idempotency, live, upkeep, webhooks
+    from proving.services import deliver, idempotency, live, retention, upkeep, webhooks
 
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -57,6 +57,10 @@ def run(options: argparse.Namespace) -> int:
         Duty(upkeep.resend, lease),
         Duty(upkeep.mend_jobs, lease),
         Duty(upkeep.sweep_spool, 60.0),
+        Duty(retention.sweep_uploads, 60.0),
+        Duty(retention.forget_jobs, 60.0),
+        Duty(retention.forget_timelines, 60.0),
+        Duty(retention.forget_sessions, 600.0),
         Duty(idempotency.forget_expired, 600.0),
         Duty(webhooks.forget_old, 3600.0),
     ]
@@ -76,7 +80,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def attend_all(duties: list[Duty], pause: float, stop: threading.Event) -> None:
-    """See to every duty that is due, again and again until `stop` is set."""
+    """See to every duty that is due, again and again until `stop` is set.
+
+    What became of this thread's connection is found out each time: a database that restarts is found again.
+    """
+    from django.db import close_old_connections
+
     while not stop.wait(pause):
+        close_old_connections()
         for duty in duties:
             duty.attend(time.monotonic())

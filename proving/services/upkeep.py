@@ -14,9 +14,6 @@ from proving.tracker.records import Phase
 
 logger = logging.getLogger(__name__)
 
-ABANDONED_AFTER = 3600.0
-"""Seconds after which files in the spool that belong to no live job go."""
-
 QUEUES = {Phase.PENDING: "synthesis", Phase.SYNTH_DONE: "gpu", Phase.FINALIZING: "finalize"}
 
 
@@ -60,7 +57,7 @@ def sweep_spool() -> int:
         live_ids = Job.objects.exclude(state__in=TERMINAL_JOB_STATES).values_list("pk", flat=True)
         return {spool.job_folder(job_id).name for job_id in live_ids} & set(names)
 
-    return spool.sweep(keep, max(ABANDONED_AFTER, settings.CUZKWEB_KEEP_INPUTS_SECONDS))
+    return spool.sweep(keep, max(settings.CUZKWEB_KEEP_SPOOL_SECONDS, settings.CUZKWEB_KEEP_INPUTS_SECONDS))
 
 
 def queue_length(name: str) -> int:

@@ -331,12 +331,10 @@ def test_a_setting_keeps_what_callers_sent_for_a_while(
     assert kept == ["0.input", "1.input"], "and nothing that was made of it"
 
 
-def test_files_that_no_job_owns_are_swept(
-    line: Line, submit: Submit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_that_no_job_owns_are_swept(line: Line, submit: Submit, settings: Settings) -> None:
     job = submit((3, 11))
     spool.store_input("nobody's", 0, b"{}")
-    monkeypatch.setattr(upkeep, "ABANDONED_AFTER", 0.0)
+    settings.CUZKWEB_KEEP_SPOOL_SECONDS = 0
 
     assert upkeep.sweep_spool() == 1
 
