@@ -198,6 +198,17 @@ class PartitionAttempt(models.Model):
         return f"{self.partition} attempt {self.attempt}"
 
 
+class CircuitLog(models.Model):
+    """What the circuit logged when a partition's witness was computed last. It may tell of the inputs."""
+
+    partition = models.OneToOneField(Partition, on_delete=models.CASCADE, related_name="circuit_log")
+    attempt = models.PositiveIntegerField()
+    lines = models.JSONField()
+
+    def __str__(self) -> str:
+        return f"log of {self.partition}"
+
+
 class Proof(models.Model):
     """A verified proof with its public signals, as snarkjs writes them."""
 

@@ -11,7 +11,8 @@ from rest_framework import serializers
 
 from proving.api.requests import PriorityField
 from proving.choices import CircuitState, Curve, JobState, OnFailure, PartitionState, ProofKind
-from proving.models import Circuit, Job, Partition, Proof
+from proving.models import Circuit, CircuitLog, Job, Partition, Proof
+from proving.services.circuit_log import logs_of
 from proving.services.find import name_for
 from proving.services.remarks import remarks
 
@@ -191,14 +192,31 @@ class JobSummary(serializers.ModelSerializer[Job]):
         }
 
 
+class CircuitLogDocument(serializers.ModelSerializer[CircuitLog]):
+    """What the circuit logged while the witness of a partition was computed, in its latest attempt."""
+
+    partition = serializers.IntegerField(source="partition.index")
+    lines = serializers.ListField(child=serializers.CharField())
+
+    class Meta:
+        model = CircuitLog
+        fields: ClassVar = ["partition", "attempt", "lines"]
+        read_only_fields = fields
+
+
 class JobDocument(JobSummary):
-    """A job with its partitions."""
+    """A job with its partitions, and for its owner what the circuit logged."""
 
     partitions = PartitionDocument(many=True)
+    logs = serializers.SerializerMethodField()
 
     class Meta(JobSummary.Meta):
-        fields: ClassVar = [*JobSummary.Meta.fields, "partitions"]
+        fields: ClassVar = [*JobSummary.Meta.fields, "partitions", "logs"]
         read_only_fields = fields
+
+    @extend_schema_field(CircuitLogDocument(many=True))
+    def get_logs(self, job: Job) -> Any:
+        return CircuitLogDocument(logs_of(job, self.context["request"].user), many=True).data
 
     @extend_schema_field(ProgressDocument)
     def get_progress(self, job: Job) -> dict[str, int]:

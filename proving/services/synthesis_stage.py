@@ -1,6 +1,7 @@
 """Synthesis: an input becomes a witness, a witness the evaluations of the constraint system on it."""
 
 import time
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from proving.formats.r1cs import first_unsatisfied
 from proving.formats.wtns import read_witness
 from proving.groth16.proving_key import ProvingKey
 from proving.models import Circuit
-from proving.services import circuits, conclude, dispatch, live, record
+from proving.services import circuit_log, circuits, conclude, dispatch, live, record
 from proving.services.pulse import Pulse
 from proving.services.stage import BadInput, Report, refusal, under_lease
 from proving.services.station import here
@@ -67,7 +68,8 @@ def _work(claim: Claimed, pulse: Pulse) -> bool:
     record.synthesis_started(assignment)
     circuit = circuits.circuit_of(assignment.job)
     key = circuits.proving_key(circuit)
-    witness = _witness(circuit, key, assignment.job, assignment.partition)
+    with circuit_log.kept(assignment.job, assignment.partition, assignment.attempt) as log:
+        witness = _witness(circuit, key, assignment.job, assignment.partition, log)
     if pulse.stopped():
         raise Cancelled
     found = evaluate(key, witness, here().threads)
@@ -78,14 +80,16 @@ def _work(claim: Claimed, pulse: Pulse) -> bool:
     return True
 
 
-def _witness(circuit: Circuit, key: ProvingKey, job_id: str, index: int) -> NDArray[np.uint64]:
+def _witness(
+    circuit: Circuit, key: ProvingKey, job_id: str, index: int, log: Callable[[str], None]
+) -> NDArray[np.uint64]:
     """The partition's witness, (wires, 4) plain. Raises BadInput where the input is at fault."""
     uploaded = spool.witness_upload(job_id, index)
     try:
         if uploaded is not None:
             witness = read_witness(uploaded, key.curve, key.variable_count).values
         else:
-            witness = _generated(circuit, spool.read_input(job_id, index), key)
+            witness = _generated(circuit, spool.read_input(job_id, index), key, log)
     except InputError as error:
         raise BadInput("bad_input", str(error)) from None
     except FormatError as error:
@@ -103,11 +107,13 @@ def _words(error: SynthesisError) -> str:
     return error.message
 
 
-def _generated(circuit: Circuit, content: bytes, key: ProvingKey) -> NDArray[np.uint64]:
+def _generated(
+    circuit: Circuit, content: bytes, key: ProvingKey, log: Callable[[str], None]
+) -> NDArray[np.uint64]:
     generator = circuits.witness_generator(circuit)
     if generator is None:
         raise BadInput("no_witness_generator", "the circuit has no witness generator: send witness files")
-    witness = generator.generate(parse_inputs(content, key.curve.r))
+    witness = generator.generate(parse_inputs(content, key.curve.r), log)
     if len(witness) != key.variable_count:
         wanted = f"the generator makes {len(witness)} values, the proving key wants {key.variable_count}"
         raise BadInput("generator_mismatch", wanted)

@@ -227,3 +227,33 @@ def test_a_witness_that_breaks_the_circuit_is_refused_at_the_door(
     assert "constraint 0" in json.dumps(answer.json())
     assert not Job.objects.exists()
     assert dispatched.enqueued == []
+
+
+def test_what_the_circuit_logs_is_the_owners_to_read(
+    line: Line, alice: User, staff: User, calling: Any, asserting: Circuit
+) -> None:
+    job = submit(alice, asserting, {"value": "9"}, {"value": "7"}, on_failure=OnFailure.CONTINUE)
+
+    line.run()
+
+    document = calling(alice).get(f"/api/v1/jobs/{job.id}").json()
+    logs = [(entry["partition"], entry["lines"]) for entry in document["logs"]]
+    assert logs == [(0, ["value 9"]), (1, ["value 7"])]  # the second failed after it had logged
+    assert "value 7" not in json.dumps([document["error"], document["partitions"]])
+    assert calling(staff).get(f"/api/v1/jobs/{job.id}").json()["logs"] == []
+
+
+def test_a_log_is_kept_in_bounds(line: Line, alice: User, circuit: Circuit) -> None:
+    from proving.models import CircuitLog
+    from proving.services import circuit_log
+
+    job = submit(alice, circuit, GOOD)
+    with circuit_log.kept(job.pk, 0, 1) as log:
+        for number in range(1000):
+            log(f"{number} {'x' * 1000}")
+    lines = CircuitLog.objects.get().lines
+    assert (len(lines), len(lines[-1])) == (circuit_log.MAX_LINES, circuit_log.MAX_LINE)
+    with pytest.raises(KeyError), circuit_log.kept(job.pk, 0, 2) as log:
+        log("the last words")
+        raise KeyError
+    assert CircuitLog.objects.get().lines == ["the last words"]
