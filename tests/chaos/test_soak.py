@@ -9,13 +9,13 @@ from tests.support.stack import running_stack
 
 pytestmark = [pytest.mark.chaos, pytest.mark.acceptance]
 
-PARTITIONS = 120
+PARTITIONS = 60
 
 
 def test_workers_die_and_the_status_stays_true(tmp_path: Path) -> None:
     options = ("--no-flower", "--device", "host", "--device", "host")
     with running_stack(tmp_path / "home", *options, CUZKWEB_MAX_ATTEMPTS="25") as stack:
-        found = soak(stack, tmp_path / "keys", PARTITIONS, pause=2.0, seed=7)
+        found = soak(stack, tmp_path / "keys", PARTITIONS, pause=1.0, seed=7)
     print(found)
     assert found.contradictions == []
     assert found.missing == []

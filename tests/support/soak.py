@@ -26,7 +26,8 @@ from tests.support.processes import children_of
 from tests.support.stack import DEPLOYMENT, Stack
 from tests.support.watcher import Watcher, faults
 
-VICTIMS = ("gpu0", "gpu1", "synthesis", "finalize", "a child of synthesis", "a child of finalize")
+WORKERS = ("gpu0", "gpu1", "synthesis", "finalize")
+VICTIMS = (*WORKERS, "a child of synthesis", "a child of finalize")
 ENDS = ("done", "failed", "cancelled")
 LOOK_SECONDS = 0.04
 PARTITIONS_A_JOB = 20
@@ -111,13 +112,15 @@ def looking(stack: Stack) -> Iterator[list[dict[str, Any]]]:
 
 @contextmanager
 def killing(stack: Stack, pause: float, seed: int) -> Iterator[list[str]]:
-    """Kill a worker now and then, from entering to leaving."""
+    """Kill a worker now and then, from entering to leaving; the next one only when the last is back."""
     over, kills, chance = threading.Event(), [], random.Random(seed)
 
     def kill() -> None:
         while not over.wait(chance.uniform(0.5, 1.5) * pause):
             name = chance.choice(VICTIMS)
             with suppress(KeyError, TypeError, ProcessLookupError, FileNotFoundError, IndexError):
+                if not all(is_ready(stack, worker) for worker in WORKERS):
+                    continue
                 parent = stack.pid(name.removeprefix("a child of "))
                 victim = chance.choice(children_of(parent)) if name.startswith("a child") else parent
                 os.kill(victim, signal.SIGKILL)
@@ -130,6 +133,11 @@ def killing(stack: Stack, pause: float, seed: int) -> Iterator[list[str]]:
     finally:
         over.set()
         thread.join()
+
+
+def is_ready(stack: Stack, worker: str) -> bool:
+    """Whether a worker has said that it is ready, in its present life."""
+    return (stack.home / "run" / "ready" / worker).read_text() == str(stack.pid(worker))
 
 
 def contradictions(readings: list[dict[str, Any]]) -> Iterator[str]:
