@@ -26,7 +26,9 @@ class KeyRequest(StrictSerializer):
     """A key to make."""
 
     name = serializers.CharField(max_length=128)
-    scopes = serializers.MultipleChoiceField(choices=Scope.choices, required=False, allow_empty=False)
+    scopes = serializers.ListField(
+        child=serializers.ChoiceField(choices=Scope.choices), required=False, min_length=1
+    )
     expires_at = serializers.DateTimeField(required=False, allow_null=True, default=None)
 
 

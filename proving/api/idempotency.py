@@ -26,6 +26,7 @@ IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",
     str,
     OpenApiParameter.HEADER,
+    pattern=f"^{VALID.pattern}$",
     description="A request repeated with the same key and body gets the first one's answer.",
 )
 Handler = TypeVar("Handler", bound=Callable[..., Response])

@@ -1,7 +1,9 @@
 """Lists in pages that stay in place while rows are added."""
 
+import re
 from typing import Any
 
+from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 
@@ -12,6 +14,15 @@ class NewestFirst(CursorPagination):
     page_size = 50
     page_size_query_param = "limit"
     max_page_size = 200
+
+    def get_page_size(self, request: Request) -> int:
+        """As asked, up to the most. ValidationError where the number asked for is none."""
+        asked = request.query_params.get(self.page_size_query_param)
+        if asked is None:
+            return self.page_size
+        if not re.fullmatch(r"[1-9]\d{0,8}", asked):
+            raise ValidationError({"limit": ErrorDetail("wants a positive integer", "invalid")})
+        return min(int(asked), self.max_page_size)
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
         link = {"type": ["string", "null"], "format": "uri"}

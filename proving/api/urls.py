@@ -3,7 +3,7 @@
 from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from proving.api import account, operations, timeline, views
+from proving.api import account, operations, streams, timeline, views
 
 urlpatterns = [
     path("api/v1/circuits", views.CircuitsView.as_view(), name="circuits"),
@@ -12,6 +12,7 @@ urlpatterns = [
     path("api/v1/jobs/<str:job>", views.JobView.as_view(), name="job"),
     path("api/v1/jobs/<str:job>/cancel", views.JobCancelView.as_view(), name="job-cancel"),
     path("api/v1/jobs/<str:job>/proof", views.JobProofView.as_view(), name="job-proof"),
+    path("api/v1/jobs/<str:job>/stream", streams.JobStreamView.as_view(), name="job-stream"),
     path("api/v1/jobs/<str:job>/timeline", timeline.JobTimelineView.as_view(), name="job-timeline"),
     path("api/v1/keys", account.KeysView.as_view(), name="keys"),
     path("api/v1/keys/<str:prefix>/revoke", account.KeyRevokeView.as_view(), name="key-revoke"),
@@ -21,6 +22,7 @@ urlpatterns = [
     path("api/v1/webhooks/<str:webhook>/deliveries", account.DeliveriesView.as_view(), name="deliveries"),
     path("api/v1/verify", views.VerifyView.as_view(), name="verify"),
     path("api/v1/status", operations.StatusView.as_view(), name="status"),
+    path("api/v1/status/stream", streams.StatusStreamView.as_view(), name="status-stream"),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs/", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
     path("status", operations.StatusView.as_view(schema=None), name="cuzk-status"),

@@ -21,7 +21,7 @@ from tests.integration.conftest import Dispatched
 pytestmark = pytest.mark.django_db
 
 LENIENT = settings(
-    max_examples=60,
+    max_examples=40,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
@@ -84,7 +84,7 @@ def check() -> Callable[[Any], None]:
 @LENIENT
 @given(path=posted, body=bodies, key=st.none() | st.text(alphabet="abc é", max_size=5))
 def test_any_json_body(
-    client: Client, circuit: Circuit, check: Callable[[Any], None], path: str, body: Any, key: str | None
+    client: Client, circuit: Circuit, check: Callable[[Any], None], *, path: str, body: Any, key: str | None
 ) -> None:
     headers = {} if key is None else {"idempotency-key": key}
     if isinstance(body, dict) and "circuit" in body:

@@ -61,7 +61,15 @@ def test_pages_follow_the_order(caller: Caller, jobs: list[str], ordering: str, 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("state", "sleeping"), ("ordering", "owner"), ("created_after", "yesterday"), ("circuit", "none")],
+    [
+        ("state", "sleeping"),
+        ("limit", "null"),
+        ("limit", "-1"),
+        ("limit", "0"),
+        ("ordering", "owner"),
+        ("created_after", "yesterday"),
+        ("circuit", "none"),
+    ],
 )
 def test_what_cannot_narrow_is_refused(caller: Caller, jobs: list[str], name: str, value: str) -> None:
     answer = caller.get(JOBS, **{name: value})
