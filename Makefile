@@ -30,9 +30,12 @@ $(VENV)/.native: $(VENV)/.dependencies $(NATIVE_SOURCES)
 .PHONY: setup
 setup: $(VENV)/.installed $(VENV)/.native ## virtual environment in .venv, locked dependencies, native build
 
+LOCK := --universal --python-version 3.11 --generate-hashes --no-header --quiet
 .PHONY: lock
-lock: ## resolve requirements/dev.lock afresh (needs uv)
-	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-header --quiet -o requirements/dev.lock
+lock: ## resolve the locks afresh: for development, for the image, for building it (needs uv)
+	uv pip compile pyproject.toml --group dev $(LOCK) -o requirements/dev.lock
+	uv pip compile pyproject.toml --extra postgresql -c requirements/dev.lock $(LOCK) -o requirements/prod.lock
+	uv pip compile --group pyproject.toml:build -c requirements/dev.lock $(LOCK) -o requirements/build.lock
 
 .PHONY: clean
 clean: ## remove everything that was built
