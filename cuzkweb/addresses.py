@@ -45,4 +45,4 @@ def broker_url(redis_url: str) -> str:
     if parts.scheme != "unix":
         return redis_url
     database = parse_qs(parts.query).get("db", ["0"])[0]
-    return f"redis+socket://{parts.path}?virtual_host={database}"
+    return f"redis+socket://{parts.netloc}{parts.path}?virtual_host={database}"

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
 FALSE_WORDS = frozenset({"0", "false", "no", "off"})
@@ -111,6 +111,31 @@ def _postgresql(url: str, name: str) -> dict[str, Any]:
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": dict(parse_qsl(parts.query)),
     }
+
+
+def redis_from_url(url: str, *, name: str = "REDIS_URL") -> str:
+    """The address of the server of messages and live state, checked, as redis-py spells it.
+
+    redis:// and rediss:// (TLS) take a user, a password, a host, a port and a database; unix:// takes a path.
+    With TLS the server's certificate is always checked: what the address leaves open is made `required`.
+    """
+    parts = urlsplit(url)
+    query = dict(parse_qsl(parts.query))
+    try:
+        parts.port  # noqa: B018 - reading it is what checks it
+    except ValueError:
+        raise VariableError(name, "the port is not a number below 65536") from None
+    if parts.scheme == "unix" and len(parts.path) > 1:
+        return url
+    if parts.scheme not in {"redis", "rediss"} or not parts.hostname:
+        raise VariableError(name, "wants redis://, rediss:// or unix:///absolute/path")
+    if not re.fullmatch(r"/?\d*", parts.path):
+        raise VariableError(name, "the database is not a number")
+    if parts.scheme == "redis":
+        return url
+    if query.get("ssl_cert_reqs", "required") not in {"required", "CERT_REQUIRED"}:
+        raise VariableError(name, "with TLS the server's certificate is checked: ssl_cert_reqs=required")
+    return parts._replace(query=urlencode({**query, "ssl_cert_reqs": "required"}, safe="/")).geturl()
 
 
 def sqlite_database(path: Path) -> dict[str, Any]:

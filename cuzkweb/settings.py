@@ -6,7 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from cuzkweb.addresses import embedded_redis_url
-from cuzkweb.environment import database_from_url, kept_secret, read_environment, sqlite_database
+from cuzkweb.environment import (
+    database_from_url,
+    kept_secret,
+    read_environment,
+    redis_from_url,
+    sqlite_database,
+)
 
 env = read_environment()
 
@@ -16,7 +22,9 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 CUZKWEB_HOME = env.path("CUZKWEB_HOME", Path("var"))
 CUZKWEB_HOME.mkdir(mode=0o700, parents=True, exist_ok=True)
 CUZKWEB_DEPLOYMENT = env.text("CUZKWEB_DEPLOYMENT", "main")
-REDIS_URL = env.text("REDIS_URL") or embedded_redis_url(CUZKWEB_HOME)
+REDIS_URL = (
+    redis_from_url(env.text("REDIS_URL")) if env.text("REDIS_URL") else embedded_redis_url(CUZKWEB_HOME)
+)
 
 # --- limits -------------------------------------------------------------------------------------------
 

@@ -1,15 +1,19 @@
 """Environment variables become typed values, or an error that names the variable."""
 
+import ssl
 import stat
 from pathlib import Path
 
 import pytest
+import redis
+from kombu import Connection
 
 from cuzkweb.environment import (
     Environment,
     VariableError,
     database_from_url,
     kept_secret,
+    redis_from_url,
     sqlite_database,
 )
 
@@ -115,3 +119,55 @@ def test_a_kept_secret_is_drawn_once_and_private(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert list(path.parent.iterdir()) == [path]
     assert kept_secret(tmp_path / "other") != first
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://host",
+        "redis://:secret@host:6379/1",
+        "redis://someone:a%2Fb@host:6379/0",
+        "unix:///run/redis.sock",
+        "unix://someone:secret@/run/redis.sock?db=2",
+    ],
+)
+def test_redis_without_tls_is_taken_as_it_is(url: str) -> None:
+    assert redis_from_url(url) == url
+
+
+@pytest.mark.parametrize("query", ["", "?ssl_cert_reqs=required", "?ssl_ca_certs=/etc/ca.pem"])
+def test_redis_with_tls_has_its_certificate_checked_by_every_client(query: str) -> None:
+    url = redis_from_url(f"rediss://someone:pass%20word@host:6380/2{query}")
+
+    client = redis.Redis.from_url(url).connection_pool
+    broker = Connection(url)
+
+    assert client.connection_class is redis.SSLConnection
+    assert client.connection_kwargs["ssl_cert_reqs"] == "required"
+    assert broker.ssl["ssl_cert_reqs"] == ssl.CERT_REQUIRED
+    assert (broker.userid, broker.password, broker.virtual_host) == ("someone", "pass word", "2")
+    assert (client.connection_kwargs["username"], client.connection_kwargs["password"]) == (
+        "someone",
+        "pass word",
+    )
+    if "ca.pem" in query:
+        assert client.connection_kwargs["ssl_ca_certs"] == broker.ssl["ssl_ca_certs"] == "/etc/ca.pem"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "rediss://:secret@host/0?ssl_cert_reqs=none",
+        "rediss://:secret@host/0?ssl_cert_reqs=optional",
+        "redis://:secret@host:99999/0",
+        "redis://:secret@host/zero",
+        "redis://",
+        "http://:secret@host/0",
+        "unix://",
+        "host:6379",
+    ],
+)
+def test_other_addresses_of_redis_are_refused_without_their_secret(url: str) -> None:
+    with pytest.raises(VariableError, match="REDIS_URL") as caught:
+        redis_from_url(url)
+    assert "secret" not in str(caught.value)

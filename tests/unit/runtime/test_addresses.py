@@ -33,6 +33,7 @@ def test_a_deep_home_gets_a_short_path_of_its_own() -> None:
     [
         ("unix:///run/v.sock", "redis+socket:///run/v.sock?virtual_host=0"),
         ("unix:///run/v.sock?db=3", "redis+socket:///run/v.sock?virtual_host=3"),
+        ("unix://me:secret@/run/v.sock?db=3", "redis+socket://me:secret@/run/v.sock?virtual_host=3"),
         ("redis://:secret@host:6379/1", "redis://:secret@host:6379/1"),
         ("rediss://host/0", "rediss://host/0"),
     ],
