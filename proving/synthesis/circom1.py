@@ -86,6 +86,7 @@ class Circom1:
             return self.circuit.call(name, *arguments)
         except wasmtime.Trap:
             code = self.host.take_exception()
+            self.read_journal()
             if code is None:
                 raise
             raise self.describe(code) from None

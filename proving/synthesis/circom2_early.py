@@ -36,7 +36,15 @@ class EarlyCircom2(Circom2):
         if problems:
             raise InputError(*problems)
         if "getInputSize" in self.circuit:
-            check_total(self.circuit.call("getInputSize"), inputs)
+            self.check_count(self.circuit.call("getInputSize"), places, inputs)
+
+    def check_count(self, wanted: int, places: dict[str, int | None], inputs: Inputs) -> None:
+        """Refuse too few values; too many are those of the last signal, whose end only the count tells."""
+        check_total(wanted, inputs)
+        excess = sum(map(len, inputs.values())) - wanted
+        if excess:
+            last = max(places, key=lambda name: places[name] or 0)
+            raise InputError(wrong_length(last, len(inputs[last]), len(inputs[last]) - excess))
 
     def overruns(self, places: dict[str, int], inputs: Inputs) -> list[InputProblem]:
         """Signals that are longer than the distance to the next one that is given."""

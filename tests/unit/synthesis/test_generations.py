@@ -6,7 +6,7 @@ from kernels.curves import BN254
 from proving.formats.words import to_integers
 from proving.synthesis.circom1 import Circom1
 from proving.synthesis.circom2_early import EarlyCircom2
-from proving.synthesis.errors import InputError, SynthesisError
+from proving.synthesis.errors import InputError, SynthesisError, SynthesisErrorKind
 from proving.synthesis.inputs import flatten_inputs
 from proving.synthesis.wasm import WitnessGenerator
 
@@ -146,3 +146,65 @@ def test_module_that_lacks_a_function_is_refused(fixtures, tmp_path, module_cach
     path.write_bytes(hide_exports((fixtures / "compiled" / "silent.wasm").read_bytes(), {hidden}))
     with pytest.raises(SynthesisError, match=r"not a witness generator|lacks"):
         WitnessGenerator(path, cache_dir=module_cache).generate({"a": [1], "b": [1], "product": [1]})
+
+
+class TestCircom1:
+    """Arrays, a log line and an assertion, as the last compiler of circom 1 made them."""
+
+    GOOD = ({"values": [[1, 2], [3, 4], [5, 6]], "weight": "7"}, [1, 714, 7, 1, 2, 3, 4, 5, 6, 49])
+
+    @pytest.fixture
+    def sums(self, generator):
+        made = generator("circom1_arrays")
+        assert made.generation is Circom1
+        return made
+
+    @pytest.mark.parametrize("values", [[[1, 2], [3, 4], [5, 6]], [1, 2, 3, 4, 5, 6]])
+    def test_arrays_nested_or_flat(self, sums, values):
+        document, witness = self.GOOD
+        lines = []
+        found = sums.generate(flatten_inputs({**document, "values": values}, BN254.r), lines.append)
+        assert to_integers(found) == witness
+        assert lines == ["102"]
+
+    def test_the_witness_satisfies_the_constraints(self, sums, fixtures):
+        from proving.formats.r1cs import first_unsatisfied, read_r1cs
+
+        system = read_r1cs(fixtures / "compiled" / "circom1_arrays.r1cs")
+        assert first_unsatisfied(system, sums.generate(flatten_inputs(self.GOOD[0], BN254.r))) is None
+
+    def test_an_assertion_says_where_and_the_log_comes_with_it(self, sums):
+        lines = []
+        bad = flatten_inputs({"values": [0, 1, 0, 5, 0, 7], "weight": "2"}, BN254.r)
+        with pytest.raises(SynthesisError) as caught:
+            sums.generate(bad, lines.append)
+        assert caught.value.kind is SynthesisErrorKind.ASSERTION
+        assert "circom1_arrays.circom:12" in caught.value.message
+        assert lines == ["13"]
+
+    @pytest.mark.parametrize(
+        ("changed", "path", "reason"),
+        [
+            ({"values": [1] * 5}, "values", "has 5 values, the circuit takes 6"),
+            ({"values": [1] * 7}, "values", "has 7 values, the circuit takes 6"),
+            ({"weight": [1, 2]}, "weight", "has 2 values, the circuit takes 1"),
+            ({"total": 1}, "total", "is no input signal"),
+            ({"square": 1}, "square", "is no input signal"),
+        ],
+    )
+    def test_wrong_inputs_are_refused_at_the_door(self, sums, changed, path, reason):
+        with pytest.raises(InputError) as caught:
+            sums.check(flatten_inputs({**self.GOOD[0], **changed}, BN254.r))
+        assert {problem.path: problem.reason.startswith(reason) for problem in caught.value.problems}[path]
+
+
+def test_early_generator_with_a_count_checks_its_last_signal_at_the_door(fixtures, tmp_path, module_cache):
+    content = (fixtures / "compiled" / "arrays.wasm").read_bytes()
+    (tmp_path / "early.wasm").write_bytes(hide_exports(content, GENERATIONS["no sizes"]))
+    made = WitnessGenerator(tmp_path / "early.wasm", cache_dir=module_cache)
+    made.check(flatten_inputs(GOOD, BN254.r))
+    last = {**GOOD, "matrix": [[1, 2, 3], [4, 5, 6], [7, 8, 9]]}
+    longer = [last, {**GOOD, "vector": [1, 2, 3]}, {**GOOD, "scale": [1, 2]}]
+    for document in longer:
+        with pytest.raises(InputError, match="the circuit takes"):
+            made.check(flatten_inputs(document, BN254.r))
