@@ -4,11 +4,13 @@ Celery is transport and never truth: a message may come twice, late or never. Ev
 default could change between versions is written out here.
 """
 
+import logging.config
 import os
 import socket
 from typing import Any
 
 from celery import Celery
+from celery.signals import setup_logging
 from django.conf import settings
 from kombu import Exchange, Queue
 
@@ -106,3 +108,12 @@ def configuration(redis_url: str, deployment: str) -> dict[str, Any]:
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cuzkweb.settings")
 app = Celery("cuzkweb")
 app.conf.update(configuration(settings.REDIS_URL, settings.CUZKWEB_DEPLOYMENT))
+
+
+def log_as_the_settings_say(**_: Any) -> None:
+    """In place of Celery's own logging."""
+    logging.config.dictConfig(settings.LOGGING)
+
+
+if settings.CUZKWEB_LOG_JSON:
+    setup_logging.connect(log_as_the_settings_say)

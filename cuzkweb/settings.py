@@ -43,6 +43,7 @@ CUZKWEB_READS_PER_MINUTE = env.integer("CUZKWEB_READS_PER_MINUTE", 6000)
 CUZKWEB_SUBMITS_PER_MINUTE = env.integer("CUZKWEB_SUBMITS_PER_MINUTE", 600)
 CUZKWEB_IDEMPOTENCY_SECONDS = env.integer("CUZKWEB_IDEMPOTENCY_SECONDS", 86_400, minimum=60)
 CUZKWEB_MAX_STREAMS = env.integer("CUZKWEB_MAX_STREAMS", 256)
+CUZKWEB_MIN_FREE_BYTES = env.size("CUZKWEB_MIN_FREE_BYTES", 256 * 2**20)
 CUZKWEB_WEBHOOK_NETWORKS = env.names("CUZKWEB_WEBHOOK_NETWORKS")
 CUZKWEB_MAX_JSON_BYTES = env.size("CUZKWEB_MAX_JSON_BYTES", 64 * 2**20)
 CUZKWEB_MAX_UPLOAD_BYTES = env.size("CUZKWEB_MAX_UPLOAD_BYTES", 16 * 2**30)
@@ -193,11 +194,17 @@ SPECTACULAR_SETTINGS = {
 # --- logging ------------------------------------------------------------------------------------------
 
 LOG_LEVEL = env.text("CUZKWEB_LOG_LEVEL", "INFO").upper()
+CUZKWEB_LOG_JSON = env.boolean("CUZKWEB_LOG_JSON", default=False)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "formatters": {
+        "line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"},
+        "json": {"()": "cuzkweb.logs.JsonLines"},
+    },
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": "json" if CUZKWEB_LOG_JSON else "line"}
+    },
     "root": {"handlers": ["console"], "level": "WARNING"},
-    "loggers": {name: {"level": LOG_LEVEL} for name in ("cuzkweb", "proving", "kernels")},
+    "loggers": {name: {"level": LOG_LEVEL} for name in ("cuzkweb", "proving", "kernels", "celery")},
 }

@@ -18,7 +18,7 @@ from proving.api.permissions import InScope
 from proving.api.status import STATUS, StatusQuery
 from proving.services import access
 from proving.services.health import check_readiness
-from proving.services.status import read_snapshot, read_version
+from proving.services.status import read_counts, read_snapshot, read_version
 
 
 class MayWatch(BasePermission):
@@ -73,7 +73,7 @@ class MetricsView(APIView):
     schema = None
 
     def get(self, request: Request) -> HttpResponse:
-        text = render_metrics(read_snapshot(limit=0).document())
+        text = render_metrics(read_snapshot(limit=0).document(), read_counts())
         return HttpResponse(text, content_type="text/plain; version=0.0.4; charset=utf-8")
 
 

@@ -1,7 +1,11 @@
-"""Whether this process could serve a request: database, migrations, the server of live state."""
+"""Whether this process could serve a request: database, migrations, live state, room on the disk."""
 
 from __future__ import annotations
 
+import os
+import shutil
+
+from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from redis.exceptions import RedisError
@@ -16,6 +20,8 @@ def check_readiness() -> dict[str, bool]:
         "database": database,
         "migrations": database and _migrations_applied(),
         "redis": _redis_answers(),
+        "eviction": _keeps_everything(),
+        "spool": _has_room(),
     }
 
 
@@ -38,3 +44,22 @@ def _redis_answers() -> bool:
         return bool(live.redis().ping())
     except RedisError:
         return False
+
+
+def _keeps_everything() -> bool:
+    """Whether the server would rather refuse than drop live state when its memory is full."""
+    try:
+        told = live.redis().info("memory")
+    except RedisError:
+        return False
+    return told.get("maxmemory_policy") == "noeviction" or told.get("maxmemory") == 0
+
+
+def _has_room() -> bool:
+    """Whether inputs and what passes between stages can be written."""
+    home = settings.CUZKWEB_HOME
+    try:
+        free = shutil.disk_usage(home).free
+    except OSError:
+        return False
+    return os.access(home, os.W_OK) and free >= int(settings.CUZKWEB_MIN_FREE_BYTES)

@@ -18,6 +18,7 @@ from proving.choices import (
     PartitionState,
 )
 from proving.models import Job, Partition, PartitionAttempt, Proof
+from proving.services.tallies import count_attempt
 from proving.services.webhooks import announce_end
 from proving.tracker.records import Assignment
 
@@ -197,4 +198,9 @@ def _keep_attempt(
 ) -> None:
     told = {name: getattr(partition, name) for name in COPIED}
     told |= {"error_code": code, "error_detail": detail, "outcome": outcome, "ended_at": now}
-    PartitionAttempt.objects.get_or_create(partition=partition, attempt=partition.attempt, defaults=told)
+    _, made = PartitionAttempt.objects.get_or_create(
+        partition=partition, attempt=partition.attempt, defaults=told
+    )
+    if made:
+        times = {name: told[name] for name in TIMES}
+        transaction.on_commit(lambda: count_attempt(outcome, times), robust=True)

@@ -9,6 +9,7 @@ from redis.exceptions import RedisError
 
 from proving.services import live
 from proving.services.errors import Refusal, ServiceError
+from proving.services.tallies import Tallies, read_tallies
 from proving.tracker.snapshot import Snapshot
 
 WHOLE_PARTITIONS = 512
@@ -25,6 +26,12 @@ def read_version() -> int:
     """The version that a snapshot taken now would have."""
     with _refusing():
         return live.store().rev()
+
+
+def read_counts() -> Tallies:
+    """What has been counted since the deployment began."""
+    with _refusing():
+        return read_tallies()
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -48,6 +48,8 @@ class Live:
 
     version: int = 7
     away: bool = False
+    maxmemory: int = 0
+    policy: str = "allkeys-lru"
 
     def rev(self) -> int:
         self.ping()
@@ -55,6 +57,26 @@ class Live:
 
     def snapshot(self, *limits: Any) -> Reading:
         return Reading(self.rev())
+
+    def hgetall(self, *_: str) -> dict[bytes, bytes]:
+        self.ping()
+        return {}
+
+    def pipeline(self, **_: bool) -> "Live":
+        return self
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def execute(self) -> list[dict[bytes, bytes]]:
+        return [{}, {}]
+
+    def info(self, _: str) -> dict[str, object]:
+        self.ping()
+        return {"maxmemory": self.maxmemory, "maxmemory_policy": self.policy}
 
     def ping(self) -> bool:
         if self.away:
@@ -128,7 +150,7 @@ def test_readiness_names_what_is_missing(live_side: Live, monkeypatch: pytest.Mo
     assert answer.status_code == 503
     assert answer.json() == {
         "ready": False,
-        "checks": {"database": True, "migrations": True, "redis": False},
+        "checks": {"database": True, "migrations": True, "redis": False, "eviction": False, "spool": True},
     }
 
     def fail() -> None:
@@ -141,6 +163,19 @@ def test_readiness_names_what_is_missing(live_side: Live, monkeypatch: pytest.Mo
 def test_missing_migrations_are_not_ready(live_side: Live, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(health.MigrationExecutor, "migration_plan", lambda *_: ["0002"])
     assert Client().get("/readyz").json()["checks"]["migrations"] is False
+
+
+def test_a_server_that_drops_what_it_was_given_is_not_ready(live_side: Live) -> None:
+    live_side.maxmemory = 1 << 30
+    assert Client().get("/readyz").json()["checks"]["eviction"] is False
+    live_side.policy = "noeviction"
+    assert Client().get("/readyz").json()["checks"]["eviction"] is True
+
+
+def test_without_room_on_the_disk_it_is_not_ready(live_side: Live, settings: Settings) -> None:
+    settings.CUZKWEB_MIN_FREE_BYTES = 1 << 60
+    answer = Client().get("/readyz")
+    assert (answer.status_code, answer.json()["checks"]["spool"]) == (503, False)
 
 
 @pytest.mark.parametrize("path", ["/api/docs/", "/api/docs/?script="])
