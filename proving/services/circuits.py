@@ -35,10 +35,9 @@ def proving_key(circuit: Circuit) -> ProvingKey:
     path = str(circuit.proving_key.path)
     if is_zkey(path):
         return _proving_key(circuit.id, path)
-    system = r1cs(circuit)
-    if system is None:
+    if circuit.r1cs is None:
         raise FormatError(path, "r1cs", "parameters prove nothing without the constraint system")
-    return _from_parameters(circuit.id, path, system)
+    return _from_parameters(circuit.id, path, str(circuit.r1cs.path))
 
 
 def verifying_key(circuit: Circuit) -> VerifyingKey:
@@ -63,8 +62,8 @@ def _proving_key(circuit_id: str, path: str) -> ProvingKey:
 
 
 @lru_cache(KEPT)
-def _from_parameters(circuit_id: str, path: str, system: R1cs) -> ProvingKey:
-    return key_from_parameters(read_parameters(path), system, circuit_id)
+def _from_parameters(circuit_id: str, path: str, r1cs_path: str) -> ProvingKey:
+    return key_from_parameters(read_parameters(path), read_r1cs(r1cs_path), circuit_id)
 
 
 @lru_cache(KEPT)
@@ -72,6 +71,6 @@ def _witness_generator(path: str) -> WitnessGenerator:
     return WitnessGenerator(path, cache_dir=settings.CUZKWEB_HOME / "cache" / "wasm")
 
 
-@lru_cache(KEPT)
+@lru_cache(1)
 def _r1cs(path: str) -> R1cs:
     return read_r1cs(path)
