@@ -128,9 +128,13 @@ class Client:
         request_id: str | None = None,
         priority: str | None = None,
         label: str | None = None,
+        on_failure: str | None = None,
     ) -> Job:
-        """Submit a job of one partition an input. With a `request_id` it may be repeated without harm."""
-        optional = {"request_id": request_id, "priority": priority, "label": label}
+        """Submit a job of one partition an input. With a `request_id` it may be repeated without harm.
+
+        `on_failure` is "cancel" (the server's default) or "continue": what becomes of the other partitions.
+        """
+        optional = {"request_id": request_id, "priority": priority, "label": label, "on_failure": on_failure}
         body = {"circuit": circuit, "inputs": list(inputs)}
         body |= {name: value for name, value in optional.items() if value is not None}
         return _job(self._ask("POST", "/api/v1/jobs", json=body))

@@ -17,6 +17,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--request-id", help="becomes the job's id")
     parser.add_argument("--priority", choices=("low", "normal", "high", "critical"))
     parser.add_argument("--label")
+    parser.add_argument(
+        "--on-failure", choices=("cancel", "continue"), help="the other partitions, when one fails"
+    )
     parser.add_argument("--wait", action="store_true", help="show a bar a partition until the job ends")
     parser.add_argument("--proofs", type=Path, help="with --wait: write all proofs to this file")
     add_service_arguments(parser)
@@ -37,6 +40,7 @@ def run(options: argparse.Namespace) -> int:
                 request_id=options.request_id,
                 priority=options.priority,
                 label=options.label,
+                on_failure=options.on_failure,
             )
         if not options.wait:
             print(job.id)

@@ -31,13 +31,14 @@ def test_the_key_goes_with_every_request_and_integers_stay_exact() -> None:
         return httpx.Response(202, json=JOB)
 
     with played(answer) as client:
-        job = client.submit("c", [{"a": 2**255 + 19}], request_id="mine")
+        job = client.submit("c", [{"a": 2**255 + 19}], request_id="mine", on_failure="continue")
 
     assert seen[0].headers["Authorization"] == "Bearer key"
     assert json.loads(seen[0].content) == {
         "circuit": "c",
         "inputs": [{"a": 2**255 + 19}],
         "request_id": "mine",
+        "on_failure": "continue",
     }
     assert job.partitions[0].state == State.GPU
 
