@@ -23,6 +23,33 @@ def test_room(total, held, needed, reason):
     assert Room(total, held).refuse(needed) is reason
 
 
+@pytest.mark.parametrize(
+    ("ahead", "needed", "reason"),
+    [
+        (0, 40, None),
+        (10, 30, None),
+        (10, 31, Refusal.BUDGET_FULL),
+        (1_000, 1, Refusal.BUDGET_FULL),
+        (1_000, 0, None),
+        (1_000, 101, Refusal.OVER_BUDGET),
+    ],
+)
+def test_room_is_kept_for_who_came_first(ahead, needed, reason):
+    assert Room(100, 60, ahead).refuse(needed) is reason
+
+
+def test_device_bytes_are_held_from_claim_to_hand_off():
+    world = World(total=2, device_bytes=70)
+    world.synthesized(0)
+    first = world.claim_device("gpu0", 0, 1)
+    assert world.held == {"host/gpu0": 70}
+    world.hand_off(first)
+    assert world.held == {"host/gpu0": 0}
+    world.synthesized(1)
+    world.lose(world.claim_device("gpu0", 1, 1))
+    assert world.held == {"host/gpu0": 0}
+
+
 def test_bytes_go_back_in_two_steps():
     world = World(total=1, host_bytes=14, evaluation_bytes=13, budget=20)
     world.synthesized(0)
