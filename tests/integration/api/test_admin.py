@@ -2,19 +2,32 @@
 
 import re
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
+from django.contrib.contenttypes.models import ContentType
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from proving.choices import AttemptOutcome, JobState
-from proving.models import ApiKey, Circuit, Job, Partition, PartitionAttempt, Proof
-from proving.services import keys
+from proving.models import (
+    ApiKey,
+    Circuit,
+    Job,
+    Partition,
+    PartitionAttempt,
+    Proof,
+    Webhook,
+    WebhookDelivery,
+)
+from proving.services import keys, live
 from proving.services.submit import JobRequest, submit_inputs
+from proving.tracker.outcomes import Refusal, Refused, Seen
 from tests.integration.conftest import Dispatched
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("home")]
@@ -48,7 +61,7 @@ def act(admin: Client, model: str, action: str, *rows: Any) -> str:
     return " ".join(str(message) for message in answer.context["messages"])
 
 
-@pytest.mark.parametrize("model", [*MACHINE_OWNED, "apikey"])
+@pytest.mark.parametrize("model", [*MACHINE_OWNED, "apikey", "webhook", "webhookdelivery"])
 def test_rows_are_listed_and_found(admin: Client, job: Job, model: str) -> None:
     path = reverse(f"admin:proving_{model}_changelist")
     assert admin.get(path).status_code == 200
@@ -116,7 +129,9 @@ def test_jobs_are_tried_again_through_the_service(admin: Client, job: Job) -> No
 
 def test_a_new_key_is_shown_once_and_works(admin: Client, alice: User) -> None:
     answer = admin.post(
-        reverse("admin:proving_apikey_add"), {"owner": alice.pk, "name": "laptop"}, follow=True
+        reverse("admin:proving_apikey_add"),
+        {"owner": alice.pk, "name": "laptop", "scopes": ["read"]},
+        follow=True,
     )
     plain = re.search(r"cuzk_[0-9a-f]{8}_[A-Za-z0-9_-]{43}", answer.text)
     assert plain is not None
@@ -155,3 +170,66 @@ def test_a_list_costs_the_same_whatever_its_length(
         )
     with django_assert_max_num_queries(12):
         admin.get(reverse("admin:proving_job_changelist"))
+
+
+def history(row: Any) -> list[str]:
+    kind = ContentType.objects.get_for_model(row)
+    entries = LogEntry.objects.filter(content_type=kind, object_id=row.pk)
+    return [entry.change_message for entry in entries]
+
+
+def test_a_circuit_is_quarantined_and_restored_and_its_history_says_so(
+    admin: Client, circuit: Circuit, staff: User
+) -> None:
+    assert "was quarantined" in act(admin, "circuit", "quarantine", circuit)
+    circuit.refresh_from_db()
+    assert circuit.state == "quarantined"
+    assert "quarantined already" in act(admin, "circuit", "quarantine", circuit)
+    act(admin, "circuit", "restore", circuit)
+    circuit.refresh_from_db()
+    assert circuit.state == "active"
+    assert sorted(history(circuit)) == ["was quarantined", "was restored"]
+    assert LogEntry.objects.first().user == staff  # type: ignore[union-attr]
+
+
+def test_what_is_done_to_a_job_is_in_its_history(
+    admin: Client, job: Job, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        act(admin, "job", "cancel", job)
+    assert history(job) == ["is being cancelled"]
+
+
+def test_a_worker_is_drained(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = {"name": "gpu0@here", "device": "host", "state": "idle", "last_seen_secs_ago": 0.1}
+    drained: list[str] = []
+
+    class Side:
+        def snapshot(self, *_: Any) -> Any:
+            return SimpleNamespace(document=lambda *_: {"gpu_workers": [worker]})
+
+        def drain_worker(self, name: str) -> Any:
+            drained.append(name)
+            return Seen(draining=True) if name == worker["name"] else Refused("x", Refusal.UNKNOWN)
+
+    monkeypatch.setattr(live, "store", Side)
+    path = reverse("admin:proving_workers")
+    assert "gpu0@here" in admin.get(path).text
+    assert "drains" in admin.post(path, {"worker": "gpu0@here"}, follow=True).text
+    assert "no such worker" in admin.post(path, {"worker": "other"}, follow=True).text
+    assert drained == ["gpu0@here", "other"]
+    assert [entry.object_repr for entry in LogEntry.objects.all()] == ["gpu0@here"]
+
+
+def test_a_message_is_sent_again(admin: Client, alice: User) -> None:
+    hook = Webhook.objects.create(owner=alice, url="https://example.com/")
+    failed = WebhookDelivery.objects.create(webhook=hook, event="job.done", payload="{}", state="failed")
+    act(admin, "webhookdelivery", "again", failed)
+    assert sorted(row.state for row in WebhookDelivery.objects.all()) == ["failed", "pending"]
+
+
+def test_rows_lead_to_one_another(admin: Client, job: Job) -> None:
+    partitions = admin.get(reverse("admin:proving_partition_changelist")).text
+    proof = Proof.objects.get()
+    for row in (job, proof):
+        assert reverse(f"admin:proving_{row._meta.model_name}_change", args=[row.pk]) in partitions
