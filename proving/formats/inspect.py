@@ -112,7 +112,8 @@ def describe_r1cs(path: Path, kind: str) -> Description:
 
 def describe_module(path: Path, kind: str) -> Description:
     """A WebAssembly module: whether it is a witness generator, and whose."""
-    names = wasm_module.read_names(str(path), path.read_bytes())
+    content = path.read_bytes()
+    names = wasm_module.read_names(str(path), content)
     exports = set(names.exports)
     if {"getWitness", "setInputSignal", "readSharedRWMemory"} <= exports:
         compiler = "circom 2"
@@ -120,7 +121,9 @@ def describe_module(path: Path, kind: str) -> Description:
         compiler = "circom 1"
     else:
         return Description(str(path), kind, problems=("exports: not a witness generator of circom",))
-    return Description(str(path), "witness generator (wasm)", (("compiler", compiler),))
+    curve = wasm_module.find_curve(content)
+    facts = (("compiler", compiler), ("curve", "unknown" if curve is None else curve.name))
+    return Description(str(path), "witness generator (wasm)", facts)
 
 
 def describe_json(path: Path, kind: str) -> Description:

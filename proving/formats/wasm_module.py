@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kernels.curves import CURVES, Curve
 from proving.formats.errors import FormatError
 
 MAGIC = b"\0asm\x01\0\0\0"
@@ -85,6 +86,12 @@ def read_names(file: str, content: bytes) -> ModuleNames:
         elif number == EXPORT_SECTION:
             exports = [read_export(body) for _ in body.entries()]
     return ModuleNames(tuple(imports), tuple(exports))
+
+
+def find_curve(content: bytes) -> Curve | None:
+    """The curve whose scalar prime stands among a module's constants, if it is one alone."""
+    found = [curve for curve in CURVES if curve.r.to_bytes(32, "little") in content]
+    return found[0] if len(found) == 1 else None
 
 
 def read_import(body: Reader) -> str:

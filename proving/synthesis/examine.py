@@ -10,9 +10,9 @@ from pathlib import Path
 
 import wasmtime
 
-from kernels.curves import CURVES, Curve
+from kernels.curves import Curve
 from proving.formats.errors import FormatError
-from proving.formats.wasm_module import read_names
+from proving.formats.wasm_module import find_curve, read_names
 from proving.synthesis.engine import runtime
 from proving.synthesis.errors import SynthesisError, SynthesisErrorKind
 from proving.synthesis.host import FUNCTIONS, MODULE
@@ -43,12 +43,6 @@ def examine_generator(path: Path | str) -> Curve | None:
         if name not in PROVIDED:
             raise refusal(f"{file}: the witness generator imports {name}, which no circom known here needs")
     return find_curve(content)
-
-
-def find_curve(content: bytes) -> Curve | None:
-    """The curve whose scalar prime stands among a module's constants, if it is one alone."""
-    found = [curve for curve in CURVES if curve.r.to_bytes(32, "little") in content]
-    return found[0] if len(found) == 1 else None
 
 
 def refusal(reason: str) -> SynthesisError:

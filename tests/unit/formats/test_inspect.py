@@ -91,4 +91,4 @@ def test_what_is_wrong(tmp_path, content, problem):
 @pytest.mark.shared
 def test_circom_1_generator(shared_fixtures):
     described = describe(shared_fixtures / "darkforest-whitelist" / "whitelist.wasm")
-    assert described.facts == (("compiler", "circom 1"),)
+    assert described.facts == (("compiler", "circom 1"), ("curve", "bn254"))
