@@ -1,7 +1,7 @@
 """A small typed client of the REST API."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
@@ -120,6 +120,27 @@ class Client:
         """A circuit by its id or name, with its verifying key."""
         return self._ask("GET", f"/api/v1/circuits/{reference}")
 
+    def circuits(self) -> Iterator[dict[str, Any]]:
+        """All circuits, the newest first."""
+        return self._pages("/api/v1/circuits")
+
+    def keys(self) -> Iterator[dict[str, Any]]:
+        """All API keys of the owner, without their texts. Wants the scope admin, as do the next two."""
+        return self._pages("/api/v1/keys")
+
+    def create_key(
+        self, name: str, scopes: Sequence[str] | None = None, expires_at: str | None = None
+    ) -> dict[str, Any]:
+        """Make an API key; `key` in the answer is its text, shown this once."""
+        body: dict[str, Any] = {"name": name}
+        body |= {"scopes": list(scopes)} if scopes else {}
+        body |= {"expires_at": expires_at} if expires_at else {}
+        return self._ask("POST", "/api/v1/keys", json=body)
+
+    def revoke_key(self, prefix: str) -> dict[str, Any]:
+        """Stop the key whose text has this open part."""
+        return self._ask("POST", f"/api/v1/keys/{prefix}/revoke")
+
     def submit(
         self,
         circuit: str,
@@ -193,6 +214,13 @@ class Client:
     def status(self) -> dict[str, Any]:
         """The status document."""
         return self._ask("GET", "/api/v1/status")
+
+    def _pages(self, path: str) -> Iterator[dict[str, Any]]:
+        following: str | None = path
+        while following:
+            page = self._ask("GET", following)
+            yield from page["results"]
+            following = httpx.URL(page["next"]).raw_path.decode() if page["next"] else None
 
     def _ask(self, method: str, path: str, **options: Any) -> dict[str, Any]:
         answer = self._http.request(method, path, **options)

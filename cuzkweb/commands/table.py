@@ -18,6 +18,9 @@ COMMANDS = {
     "watch": "watch a job of the service",
     "cancel": "cancel a job of the service",
     "status": "show what the service is doing",
+    "circuits": "list the circuits of the service, or register one",
+    "keys": "list, make and revoke API keys of the service",
+    "completion": "print the completion of these commands for a shell",
     "bench": "measure proving, beside the peers that are installed",
 }
 

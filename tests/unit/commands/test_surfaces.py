@@ -1,0 +1,116 @@
+"""The commands that list and manage, over a service that the test plays; completion in a real bash."""
+
+import argparse
+import json
+import shutil
+import subprocess
+from typing import Any
+
+import httpx
+import pytest
+
+from cuzkweb.client import Client
+from cuzkweb.commands import circuits, completion, keys
+from cuzkweb.commands.refusals import Refused
+
+KEY = {
+    "prefix": "0a1b2c3d",
+    "name": "robot",
+    "scopes": ["read"],
+    "created_at": "2026-11-30T12:00:00Z",
+    "expires_at": None,
+    "last_used_at": None,
+    "revoked_at": None,
+}
+CIRCUIT = {
+    "id": "01J",
+    "name": "multiplier",
+    "proof_kind": "groth16",
+    "curve": "bn254",
+    "state": "active",
+    "insecure": True,
+}
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[httpx.Request]:
+    """What the commands ask; lists come in two pages."""
+    seen: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        row = KEY if "keys" in request.url.path else CIRCUIT
+        if request.method == "POST":
+            return httpx.Response(201, json={**row, "key": "cuzk_0a1b2c3d_secret"})
+        first = "cursor" not in request.url.params
+        following = f"http://here{request.url.path}?cursor=x" if first else None
+        return httpx.Response(200, json={"next": following, "previous": None, "results": [row]})
+
+    def opened(_: argparse.Namespace) -> Client:
+        return Client("http://here", "key", transport=httpx.MockTransport(answer))
+
+    for module in (keys, circuits):
+        monkeypatch.setattr(module, "open_client", opened)
+    return seen
+
+
+def call(module: Any, *words: str) -> int:
+    parser = argparse.ArgumentParser()
+    module.add_arguments(parser)
+    code: int = module.run(parser.parse_args(words))
+    return code
+
+
+@pytest.mark.parametrize(("module", "row"), [(keys, KEY), (circuits, CIRCUIT)])
+def test_lists_are_read_to_the_end(
+    asked: list[httpx.Request], capsys: pytest.CaptureFixture[str], module: Any, row: dict[str, Any]
+) -> None:
+    assert call(module, "--json") == 0
+    assert json.loads(capsys.readouterr().out) == [row, row]
+    assert call(module) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2
+    assert row["name"] in lines[0]
+
+
+def test_a_key_is_made_for_a_purpose_and_a_time(
+    asked: list[httpx.Request], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(keys, "--create", "robot", "--scope", "read", "--days", "7") == 0
+    assert capsys.readouterr().out == "cuzk_0a1b2c3d_secret\n"
+    body = json.loads(asked[0].content)
+    assert (body["name"], body["scopes"]) == ("robot", ["read"])
+    assert body["expires_at"].endswith("+00:00")
+
+
+def test_a_key_is_revoked(asked: list[httpx.Request]) -> None:
+    assert call(keys, "--revoke", "0a1b2c3d") == 0
+    assert asked[0].url.path == "/api/v1/keys/0a1b2c3d/revoke"
+
+
+def test_a_circuit_wants_its_key(asked: list[httpx.Request]) -> None:
+    with pytest.raises(Refused, match="--proving-key"):
+        call(circuits, "--register", "x")
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [(["cuzkweb", "ver"], ["verify"]), (["cuzkweb", "keys", "--re"], ["--revoke"])],
+)
+def test_bash_completes(words: list[str], wanted: list[str]) -> None:
+    if shutil.which("bash") is None:
+        pytest.skip("bash is not here")
+    line = " ".join(f"'{word}'" for word in words)
+    script = f"{completion.bash()}\nCOMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _cuzkweb\n"
+    told = subprocess.run(
+        ["bash", "-c", script + 'printf "%s\\n" "${COMPREPLY[@]}"'],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.split() == wanted
+
+
+def test_zsh_is_told_to_read_bash(capsys: pytest.CaptureFixture[str]) -> None:
+    call(completion, "zsh")
+    assert capsys.readouterr().out.startswith("autoload")
