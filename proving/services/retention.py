@@ -21,8 +21,10 @@ BATCHES_A_PASS = 20
 
 
 def forget_jobs() -> int:
-    """Delete jobs that ended longer ago than CUZKWEB_KEEP_PROOFS_SECONDS, with all that hangs on them: partitions,
-    timelines, proofs, kept inputs. Returns how many went; a period of 0 keeps them for ever."""
+    """Delete jobs that ended longer ago than CUZKWEB_KEEP_PROOFS_SECONDS, with all that hangs on them.
+
+    Returns how many went; a period of 0 keeps them for ever.
+    """
     return _in_batches(_forget_some_jobs, settings.CUZKWEB_KEEP_PROOFS_SECONDS, JOBS_A_BATCH)
 
 
@@ -40,8 +42,10 @@ def forget_sessions() -> int:
 
 
 def sweep_uploads() -> int:
-    """Delete files in the folder of uploads that no request has written to for CUZKWEB_KEEP_SPOOL_SECONDS: those
-    of a web process that was killed. Returns how many went."""
+    """Delete uploads that nobody has written to for CUZKWEB_KEEP_SPOOL_SECONDS: those of a killed web process.
+
+    Returns how many went.
+    """
     horizon = time.time() - settings.CUZKWEB_KEEP_SPOOL_SECONDS
     gone = 0
     for path in Path(settings.FILE_UPLOAD_TEMP_DIR).iterdir():

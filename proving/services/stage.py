@@ -2,9 +2,13 @@
 
 import logging
 import time
+import traceback
 from collections.abc import Callable
 from enum import StrEnum
 from typing import TypeVar
+
+from django.db import DatabaseError
+from redis.exceptions import RedisError
 
 from kernels.device import Cancelled
 from proving.services import conclude, live
@@ -52,8 +56,8 @@ def under_lease(assignment: Assignment, work: Callable[[Pulse], Result]) -> Resu
     except BadInput as fault:
         logger.warning("job %s partition %d: %s", assignment.job, assignment.partition, fault.code)
         _give_up(assignment, str(fault), fault.code, retry=False)
-    except Exception as fault:
-        logger.exception("job %s partition %d attempt %d", *_place(assignment))
+    except Exception as fault:  # noqa: BLE001 - logged, though without its words
+        logger.error("job %s partition %d attempt %d: %s", *_place(assignment), _told(fault))
         _give_up(assignment, f"{type(fault).__name__} in the service", "fault", retry=True)
     return None
 
@@ -74,6 +78,16 @@ def _give_up(assignment: Assignment, detail: str, code: str, *, retry: bool) -> 
 
 def _let_go(assignment: Assignment) -> None:
     conclude.partition_let_go(assignment, live.store().release(assignment), conclude.RELEASED)
+
+
+def _told(fault: Exception) -> str:
+    """Where a fault happened. What it says is left out unless it comes from where no input ever goes: a text
+    may quote what it could not read."""
+    says = (
+        str(fault) if isinstance(fault, DatabaseError | RedisError | OSError) else "(its words are withheld)"
+    )
+    frames = "".join(traceback.format_tb(fault.__traceback__))
+    return f"{type(fault).__name__} {says}\n{frames}"
 
 
 def _place(assignment: Assignment) -> tuple[str, int, int]:

@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psycopg
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from cuzkweb.client import ApiError, State
 from tests.support.ledger import assert_balanced
 from tests.support.merkle import NAME, leaves, with_broken_assertion
-from tests.support.processes import wait_for
+from tests.support.processes import command_line, processes_of, wait_for
 from tests.support.servers import PostgreSQL, Redis, running_postgresql, running_redis
 from tests.support.stack import Stack, running_stack
 from tests.support.watcher import Watcher, faults, proving_now
@@ -130,3 +131,13 @@ def test_the_deployment_needs_nothing_that_manages_the_server(stack: Stack, live
     with live.client() as client:
         refused = [entry for entry in client.acl_log() if entry["username"] == "cuzkweb"]
     assert refused == []
+
+
+def test_no_password_is_shown_by_processes_or_logs(stack: Stack, live: Redis, database: PostgreSQL) -> None:
+    passwords = [urlsplit(url).password or "" for url in (live.url, database.url)]
+    shown = [command_line(pid) for pid in processes_of(stack.home)]
+    shown += [path.read_text() for path in (stack.home / "log").iterdir()]
+
+    assert all(passwords)
+    assert len(shown) > 10
+    assert not any(password in text for text in shown for password in passwords)
