@@ -66,6 +66,7 @@ def status_page(request: HttpRequest) -> HttpResponse:
         {
             "links": navigation(),
             "status_url": reverse("cuzk-status"),
+            "stream_url": reverse("status-stream"),
             "login_url": f"{login}?next={reverse('panel:status')}",
             "docs_url": reverse("docs"),
             "jobs_url": reverse("admin:proving_job_changelist"),

@@ -58,9 +58,10 @@ def open_page(browser: Browser) -> Iterator[Open]:
         dark: bool = False,
         query: str = "",
         fault: int | None = None,
+        streaming: bool = False,
     ) -> Opened:
         stage = closing.enter_context(Stage(document))
-        stage.fault = fault
+        stage.fault, stage.streaming = fault, streaming
         page = browser.new_page(width, height, dark=dark)
         closing.callback(page.close)
         page.before_load(CLOCK)

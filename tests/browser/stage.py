@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import mimetypes
 import threading
+import time
 from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -29,11 +30,15 @@ class _Server(ThreadingHTTPServer):
 
 
 class Stage:
-    """Serves `/`, `/static/` and `/status`. Set `document` (a value or a function) or `fault` at any time."""
+    """Serves `/`, `/static/` and `/status`, and events while `streaming`.
+
+    Set `document` (a value or a function), `fault` and `streaming` at any time.
+    """
 
     def __init__(self, document: Document | Callable[[], Document]) -> None:
         self.document = document
         self.fault: int | None = None
+        self.streaming = False
         self.requests: list[tuple[str, int]] = []
         self._server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"stage": self}))
         self._thread = threading.Thread(
@@ -51,6 +56,7 @@ class Stage:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.streaming = False
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -77,6 +83,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(HTTPStatus.OK, *self.stage.page())
         elif path == "/status":
             self._answer_status()
+        elif path == "/api/v1/status/stream":
+            self._stream()
         elif (file := STATIC / path.removeprefix("/static/")).is_file():
             kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
             self._answer(HTTPStatus.OK, file.read_bytes(), {"Content-Type": kind})
@@ -95,6 +103,26 @@ class _Handler(BaseHTTPRequestHandler):
             return self._answer(HTTPStatus.NOT_MODIFIED, b"", {"ETag": etag})
         body = json.dumps(document).encode()
         return self._answer(HTTPStatus.OK, body, {"Content-Type": "application/json", "ETag": etag})
+
+    def _stream(self) -> None:
+        """The document as events, as long as the stage streams; else there is no stream."""
+        if not self.stage.streaming:
+            self._answer(HTTPStatus.NO_CONTENT, b"", {})
+            return
+        self.stage.requests.append((self.path, 200))
+        self.close_connection = True
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        told = None
+        while self.stage.streaming:
+            document = self.stage.status()
+            name = "beat" if document["rev"] == told else "status"
+            told = document["rev"]
+            text = f"id: {told}\nevent: {name}\ndata: {json.dumps(document)}\n\n"
+            self.wfile.write(text.encode())
+            self.wfile.flush()
+            time.sleep(0.1)
 
     def _answer(self, status: int, body: bytes, headers: dict[str, str]) -> None:
         self.stage.requests.append((self.path, int(status)))

@@ -221,3 +221,20 @@ def test_a_thousand_jobs_keep_few_nodes(open_page: Open, busy: Live) -> None:
     page.evaluate("scrollTo(0, document.body.scrollHeight)")
     page.wait("[...document.querySelectorAll('.row')].some(row => row.dataset.key === 'ps-snap-1000-1-5706')")
     assert page.faults == []
+
+
+def test_a_stream_takes_the_place_of_polling_and_polling_that_of_a_stream(
+    open_page: Open, busy: Live
+) -> None:
+    document = busy()
+    page, stage = open_page(document, streaming=True)
+    page.wait("performance.getEntriesByType('resource').some(entry => entry.name.includes('/stream'))")
+    stage.document = {**document, "rev": document["rev"] + 1, "pipelines": document["pipelines"][:1]}
+    page.wait("document.querySelectorAll('.row').length === 1")
+    polls = [path for path, _ in stage.requests if path == "/status"]
+    assert len(polls) <= 3
+    stage.streaming = False
+    stage.document = {**document, "rev": document["rev"] + 2, "pipelines": document["pipelines"][:2]}
+    page.evaluate("window.ahead = 5000")
+    page.wait("document.querySelectorAll('.row').length === 2")
+    assert page.faults == []

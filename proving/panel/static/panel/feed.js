@@ -74,6 +74,20 @@ export class Feed {
     }
   }
 
+  /** An event of the stream: a document, a sign that nothing has changed, or a fault that may pass. */
+  hear(name, data, id) {
+    try {
+      if (name === 'status') this.#take(JSON.parse(data), `"${id}"`);
+      else if (name === 'beat' && this.doc) this.#confirm();
+      else if (name === 'fault') {
+        const { status, detail } = JSON.parse(data);
+        this.#fail({ signedOut: false, text: `The status endpoint answers ${status}: ${detail}.` });
+      }
+    } catch {
+      this.#fail({ signedOut: false, text: 'The status stream sent no status document.' });
+    }
+  }
+
   #ask() {
     const conditional = this.#etag && this.#polls++ % UNCONDITIONAL_EVERY !== 0;
     return this.fetch(this.url, {

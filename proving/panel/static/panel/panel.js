@@ -1,6 +1,7 @@
 // The status page: one document in, one calm page out. It keeps no state but what the reader chose.
 
 import { Feed } from './feed.js';
+import { Stream } from './stream.js';
 import { plural } from './text.js';
 import { $, attr, put, show } from './dom.js';
 import { readPalette } from './canvas.js';
@@ -55,11 +56,17 @@ function drawSoon() {
   });
 }
 
+const stream = new Stream(document.body.dataset.stream, (...event) => {
+  feed.hear(...event);
+  wakingUntil = 0;
+  draw();
+});
+
 async function follow() {
   if (polling) return;
   polling = true;
   clearTimeout(timer);
-  await feed.poll();
+  if (!stream.alive) await feed.poll();
   polling = false;
   wakingUntil = 0;
   draw();
@@ -67,7 +74,11 @@ async function follow() {
 }
 
 function onVisibility() {
-  if (document.hidden) return;
+  if (document.hidden) {
+    stream.close();
+    return;
+  }
+  stream.open();
   wakingUntil = performance.now() + WAKING_MS;
   follow();
 }
@@ -112,6 +123,7 @@ function start() {
   document.addEventListener('visibilitychange', onVisibility);
   setInterval(draw, REDRAW_MS);
   follow();
+  if (!document.hidden) stream.open();
 }
 
 start();
