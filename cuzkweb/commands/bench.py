@@ -11,35 +11,57 @@ from pathlib import Path
 from statistics import median
 
 from cuzkweb.commands.options import positive
-from cuzkweb.commands.peers import Measure, Prover, ProverFailedError, Task, find_peers, measure, own_prover
+from cuzkweb.commands.peers import (
+    Measure,
+    Prover,
+    ProverFailedError,
+    Task,
+    find_peers,
+    measure,
+    measure_in_process,
+    own_prover,
+)
 from cuzkweb.commands.refusals import Refused
 
 FOREIGN = {
     "merkle20": ("merkle20/merkle20.zkey", "merkle20/merkle20.wtns"),
     "rarimo-authV2": ("rarimo-authV2/circuit_final.zkey", "rarimo-authV2/golden/witness.wtns"),
 }
-DENSE = "dense-2^16"
-DENSE_CONSTRAINTS = (1 << 16) - 8
-CIRCUITS = (*FOREIGN, DENSE)
+IN_PROCESS = ("gnark", "arkworks")
+SPARE_ROWS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Circuit:
-    """A key and a witness to prove with."""
+    """A key and a witness to prove with.
+
+    `log_size` is above 0 for the dense circuits made here, which other libraries can build for themselves.
+    """
 
     name: str
     zkey: Path
     wtns: Path
+    curve: str = ""
+    log_size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ProverTimes:
-    """Medians over the runs of one prover; `ratio` is the median of its wall time over ours, run by run."""
+    """Medians over the runs of one prover.
+
+    `spread` is (longest - shortest) / median of the wall times; `ratio` and `cpu_ratio` are the medians of
+    its times over ours, run by run. `whole_process` is False for libraries that were timed from inside, on an
+    equal-sized circuit of their own with the key in memory.
+    """
 
     prover: str
     wall_seconds: float
     cpu_seconds: float
     ratio: float
+    cpu_ratio: float
+    spread: float
+    peak_bytes: int
+    whole_process: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,25 +78,58 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fixtures", type=Path, metavar="DIR", help="foreign fixtures (default: $CUZKWEB_SHARED/fixtures)"
     )
+    parser.add_argument("--circuit", action="append", choices=tuple(FOREIGN), help="a foreign circuit")
     parser.add_argument(
-        "--circuit", action="append", choices=CIRCUITS, help="only this one (may be repeated)"
+        "--size", action="append", type=positive, metavar="LOG", help="circuits of 2^LOG rows, made here"
+    )
+    parser.add_argument("--kind", action="append", choices=("dense", "bits"), help="of these witnesses")
+    parser.add_argument(
+        "--curve", action="append", choices=("bn254", "bls12-381"), help="over these curves (default: bn254)"
+    )
+    parser.add_argument(
+        "--peer",
+        action="append",
+        default=[],
+        type=named_path,
+        metavar="NAME=PATH",
+        help="where a peer is: rapidsnark, gnark or arkworks (programs of tests/benchmarks)",
     )
     parser.add_argument(
         "--runs", type=positive, default=5, metavar="N", help="runs of each prover (default: 5)"
     )
+    parser.add_argument(
+        "--plot", type=Path, metavar="SVG", help="draw time against size of the dense circuits"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+
+
+def named_path(text: str) -> tuple[str, str]:
+    """NAME=PATH, for argparse."""
+    name, _, path = text.partition("=")
+    if name not in {"rapidsnark", *IN_PROCESS} or not path:
+        raise argparse.ArgumentTypeError(f"{text!r} is not rapidsnark, gnark or arkworks, = and a path")
+    return name, path
 
 
 def run(options: argparse.Namespace) -> int:
     """Measure and print; what is absent is told on standard error."""
-    peers, absent = find_peers()
+    paths = dict(options.peer)
+    peers, absent = find_peers(paths)
+    rows = []
     with tempfile.TemporaryDirectory(prefix="cuzkweb-bench-") as scratch:
         circuits, skipped = find_circuits(options, Path(scratch))
         for line in (*absent, *skipped):
             print(f"skipped {line}", file=sys.stderr)
-        rows = [compare(circuit, [own_prover(), *peers], options.runs, Path(scratch)) for circuit in circuits]
+        for circuit in circuits:
+            able = [peer for peer in peers if peer.name == "snarkjs" or circuit.curve != "bls12-381"]
+            row = compare(circuit, [own_prover(), *able], options.runs, Path(scratch))
+            rows.append(with_libraries(row, circuit, paths, options.runs))
     if not rows:
         raise Refused("no circuit to measure")
+    if options.plot:
+        from cuzkweb.commands.plot import draw
+
+        options.plot.write_text(draw(points(rows)), encoding="utf-8")
     if options.json:
         print(
             json.dumps(
@@ -87,19 +142,23 @@ def run(options: argparse.Namespace) -> int:
 
 
 def find_circuits(options: argparse.Namespace, scratch: Path) -> tuple[list[Circuit], list[str]]:
-    """The circuits that were asked for and are here, and a word on each that is not."""
-    wanted = options.circuit or CIRCUITS
+    """The circuits that were asked for and are here, and a word on each that is not.
+
+    By default: all foreign ones and dense 2^16.
+    """
+    chosen = options.circuit or options.size
     folder = fixtures_folder(options.fixtures)
     found, skipped = [], []
-    for name in CIRCUITS:
-        if name not in wanted:
-            continue
-        if name == DENSE:
-            found.append(make_dense(scratch))
-        elif folder is not None and all((folder / file).is_file() for file in FOREIGN[name]):
-            found.append(Circuit(name, *(folder / file for file in FOREIGN[name])))
+    for name in options.circuit or (() if chosen else FOREIGN):
+        if folder is not None and all((folder / file).is_file() for file in FOREIGN[name]):
+            zkey, wtns = (folder / file for file in FOREIGN[name])
+            found.append(Circuit(name, zkey, wtns))
         else:
             skipped.append(f"{name}: the foreign fixtures are not here (--fixtures DIR or CUZKWEB_SHARED)")
+    for curve in options.curve or ("bn254",):
+        for kind in options.kind or ("dense",):
+            sizes = options.size or (() if chosen else (16,))
+            found += [make_circuit(scratch, curve, kind, log_size) for log_size in sizes]
     return found, skipped
 
 
@@ -111,19 +170,53 @@ def fixtures_folder(given: Path | None) -> Path | None:
     return Path(shared) / "fixtures" if shared else None
 
 
-def make_dense(scratch: Path) -> Circuit:
-    """A circuit whose every wire is full width and stands in every matrix, with a key made here."""
-    from kernels.curves import BN254
+def make_circuit(scratch: Path, curve_name: str, kind: str, log_size: int) -> Circuit:
+    """A circuit of 2^log_size rows with a key made here.
+
+    "dense": every wire is full width and stands in every matrix; "bits": nearly all are zeros and ones.
+    """
+    from kernels.curves import curve_by_name
     from proving.formats.wtns import write_witness
     from proving.formats.zkey import write_zkey
     from proving.groth16.setup import setup
     from proving.synthesis.chain import chain_circuit
 
-    system, witness = chain_circuit(BN254, DENSE_CONSTRAINTS, "dense")
-    circuit = Circuit(DENSE, scratch / "dense.zkey", scratch / "dense.wtns")
+    system, witness = chain_circuit(curve_by_name(curve_name), (1 << log_size) - SPARE_ROWS, kind)
+    name = f"{kind}-2^{log_size}" if curve_name == "bn254" else f"{curve_name}-{kind}-2^{log_size}"
+    comparable = (curve_name, log_size) if kind == "dense" else (curve_name, 0)
+    circuit = Circuit(name, scratch / f"{name}.zkey", scratch / f"{name}.wtns", *comparable)
     write_zkey(circuit.zkey, setup(system))
     write_witness(circuit.wtns, witness)
     return circuit
+
+
+def with_libraries(row: Row, circuit: Circuit, paths: dict[str, str], runs: int) -> Row:
+    """The row with the libraries that build a circuit of the same size for themselves."""
+    own, libraries = row.provers[0], []
+    for name in IN_PROCESS:
+        if name not in paths or not circuit.log_size:
+            continue
+        try:
+            reports = measure_in_process(paths[name], circuit.curve, "prove", circuit.log_size, runs)
+        except ProverFailedError as error:
+            raise Refused(f"{name} on {circuit.name}: {error}") from error
+        walls = [report["wall"] for report in reports]
+        wall, cpu = median(walls), median(report["cpu"] for report in reports)
+        spread = (max(walls) - min(walls)) / wall
+        ratios = wall / own.wall_seconds, cpu / own.cpu_seconds
+        libraries.append(ProverTimes(name, wall, cpu, *ratios, spread, 0, whole_process=False))
+    return Row(row.circuit, (*row.provers, *libraries), row.stages)
+
+
+def points(rows: list[Row]) -> dict[str, list[tuple[int, float]]]:
+    """For each prover: (log of the size, wall seconds) on the dense circuits over bn254."""
+    lines: dict[str, list[tuple[int, float]]] = {}
+    for row in rows:
+        kind, _, log_size = row.circuit.partition("-2^")
+        if kind == "dense":
+            for times in row.provers:
+                lines.setdefault(times.prover, []).append((int(log_size), times.wall_seconds))
+    return lines
 
 
 def compare(circuit: Circuit, provers: list[Prover], runs: int, scratch: Path) -> Row:
@@ -148,7 +241,8 @@ def require_valid(prover: Prover, circuit: Circuit, task: Task) -> None:
     from proving.formats.zkey import read_zkey
     from proving.groth16.verifier import verify
 
-    verdict = verify(read_zkey(circuit.zkey).verifying_key, read_proof(task.proof), read_public(task.public))
+    key = read_zkey(circuit.zkey).verifying_key
+    verdict = verify(key, read_proof(task.proof, key.curve), read_public(task.public))
     if not verdict.valid:
         raise Refused(f"{prover.name} on {circuit.name}: its proof does not verify: {verdict.reason}")
 
@@ -160,6 +254,10 @@ def summarise(name: str, own: list[Measure], times: list[Measure]) -> ProverTime
         wall_seconds=median(time.wall for time in times),
         cpu_seconds=median(time.cpu for time in times),
         ratio=median(theirs.wall / ours.wall for theirs, ours in zip(times, own, strict=True)),
+        cpu_ratio=median(theirs.cpu / ours.cpu for theirs, ours in zip(times, own, strict=True)),
+        spread=(max(time.wall for time in times) - min(time.wall for time in times))
+        / median(time.wall for time in times),
+        peak_bytes=max(time.peak_bytes for time in times),
     )
 
 
@@ -185,13 +283,16 @@ def table(rows: list[Row], runs: int) -> Iterator[str]:
     yield f"{about['model']}, {about['threads']} threads, {about['engine']} engine"
     yield f"medians of {runs} alternating runs, each a whole process"
     yield ""
-    yield f"{'circuit':<16}{'prover':<12}{'wall s':>10}{'cpu s':>10}{'x ours':>9}"
+    columns = f"{'wall s':>10}{'cpu s':>10}{'x ours':>9}{'x cpu':>9}{'spread':>9}{'MiB':>8}"
+    yield f"{'circuit':<24}{'prover':<12}{columns}"
     for row in rows:
         for times in row.provers:
             numbers = f"{times.wall_seconds:>10.3f}{times.cpu_seconds:>10.3f}{times.ratio:>9.2f}"
-            yield f"{row.circuit:<16}{times.prover:<12}{numbers}"
+            numbers += f"{times.cpu_ratio:>9.2f}{times.spread:>8.0%} "
+            peak = f"{times.peak_bytes >> 20:>8}" if times.whole_process else "  (inside)"
+            yield f"{row.circuit:<24}{times.prover:<12}{numbers}{peak}"
     yield ""
     names = list(rows[0].stages)
-    yield f"{'stages, ms':<16}" + "".join(f"{name:>10}" for name in names)
+    yield f"{'stages, ms':<24}" + "".join(f"{name:>10}" for name in names)
     for row in rows:
-        yield f"{row.circuit:<16}" + "".join(f"{row.stages.get(name, 0.0) * 1000:>10.1f}" for name in names)
+        yield f"{row.circuit:<24}" + "".join(f"{row.stages.get(name, 0.0) * 1000:>10.1f}" for name in names)

@@ -1,13 +1,17 @@
 """The provers that the benchmark runs side by side, each as a process of its own."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, Any
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 TIMEOUT_SECONDS = 900
@@ -33,11 +37,13 @@ class Prover:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One run of a prover: wall and CPU seconds of the whole process, and what it said on standard error."""
+    """One run of a prover: wall and CPU seconds of the whole process, the most memory that it held (resident,
+    mapped files included), and what it said on standard error."""
 
     wall: float
     cpu: float
     stderr: str
+    peak_bytes: int = 0
 
 
 class ProverFailedError(RuntimeError):
@@ -54,12 +60,17 @@ def own_prover() -> Prover:
     return Prover("cuzkweb", command)
 
 
-def find_peers() -> tuple[list[Prover], list[str]]:
-    """The peers that are installed, and a word on each that is not."""
+def find_peers(given: dict[str, str] | None = None) -> tuple[list[Prover], list[str]]:
+    """The peers that are installed or whose path is given, and a word on each that is not."""
+    paths = given or {}
     found, absent = [], []
     for name, prefix, hint in (
         ("snarkjs", snarkjs_prefix(), "needs node, and npm ci in tests/node or snarkjs on PATH"),
-        ("rapidsnark", rapidsnark_prefix(), "not on PATH"),
+        (
+            "rapidsnark",
+            [paths["rapidsnark"]] if "rapidsnark" in paths else rapidsnark_prefix(),
+            "not on PATH",
+        ),
     ):
         if prefix is None:
             absent.append(f"{name}: {hint}")
@@ -91,18 +102,45 @@ def rapidsnark_prefix() -> list[str] | None:
 
 def measure(prover: Prover, task: Task) -> Measure:
     """Run one proof. Raises ProverFailedError."""
-    before = os.times()
-    started = time.monotonic()
-    try:
-        done = subprocess.run(
-            prover.command(task), capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired as error:
-        raise ProverFailedError(f"no proof after {TIMEOUT_SECONDS} s") from error
-    wall = time.monotonic() - started
-    after = os.times()
-    if done.returncode:
-        lines = (done.stderr or done.stdout).strip().splitlines() or ["no reason given"]
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        started = time.monotonic()
+        process = subprocess.Popen(prover.command(task), stdout=output, stderr=errors, env=as_installed())
+        killer = threading.Timer(TIMEOUT_SECONDS, process.kill)
+        killer.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.monotonic() - started
+        killer.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        said = [read_back(output), read_back(errors)]
+    if wall >= TIMEOUT_SECONDS:
+        raise ProverFailedError(f"no proof after {TIMEOUT_SECONDS} s")
+    if process.returncode:
+        lines = (said[1] or said[0]).strip().splitlines() or ["no reason given"]
         raise ProverFailedError(lines[-1])
-    cpu = after.children_user - before.children_user + after.children_system - before.children_system
-    return Measure(wall, cpu, done.stderr)
+    return Measure(wall, usage.ru_utime + usage.ru_stime, said[1], usage.ru_maxrss * 1024)
+
+
+def read_back(file: IO[bytes]) -> str:
+    """What a process wrote."""
+    file.seek(0)
+    return file.read().decode(errors="replace")
+
+
+def as_installed() -> dict[str, str]:
+    """The environment without what keeps Python from storing its bytecode, as no installed program starts."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
+def measure_in_process(program: str, curve: str, what: str, log_size: int, runs: int) -> list[dict[str, Any]]:
+    """What the programs of tests/benchmarks (gnark, arkworks) say of an equal-sized circuit of their own: one
+    object a run with what, wall and cpu. Raises ProverFailedError."""
+    done = subprocess.run(
+        [program, curve, what, str(log_size), str(runs)],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_SECONDS,
+        check=False,
+    )
+    if done.returncode:
+        raise ProverFailedError((done.stderr.strip().splitlines() or ["no reason given"])[-1])
+    return [json.loads(line) for line in done.stdout.splitlines()]

@@ -1,7 +1,6 @@
 """Stage times of a command, shown on standard error."""
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Iterator
@@ -42,6 +41,8 @@ class Stopwatch:
         """Print what `options` asks for."""
         total = time.monotonic() - self._started
         if options.json:
+            import json
+
             rounded = {name: round(seconds, 6) for name, seconds in self.seconds.items()}
             print(json.dumps({"stages": rounded, "total": round(total, 6)}), file=sys.stderr)
         elif options.verbose:

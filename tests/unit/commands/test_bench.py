@@ -14,35 +14,45 @@ from tests.unit.commands.conftest import Call
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "DENSE_CONSTRAINTS", 120)
     monkeypatch.delenv("CUZKWEB_SHARED", raising=False)
 
 
-def no_peers() -> tuple[list[Prover], list[str]]:
+SIZE = ("--size", 7)
+DENSE = "dense-2^7"
+
+
+def no_peers(_given: object = None) -> tuple[list[Prover], list[str]]:
     return [], ["snarkjs: not here"]
 
 
-def test_a_report_as_json_without_peers_or_fixtures(monkeypatch: pytest.MonkeyPatch, call: Call) -> None:
+def test_a_report_as_json_without_peers_or_fixtures(
+    monkeypatch: pytest.MonkeyPatch, call: Call, tmp_path: Path
+) -> None:
     monkeypatch.setattr(bench, "find_peers", no_peers)
-    assert call("bench", "--runs", 2, "--json") == 0
+    assert (
+        call("bench", "--runs", 2, *SIZE, "--circuit", "merkle20", "--plot", tmp_path / "t.svg", "--json")
+        == 0
+    )
     report = json.loads(call.out)
     (row,) = report["circuits"]
-    assert row["circuit"] == bench.DENSE
+    assert row["circuit"] == DENSE
     (own,) = row["provers"]
     assert own["prover"] == "cuzkweb"
     assert own["ratio"] == 1.0
     assert own["wall_seconds"] > 0
-    assert {"start", "key", "quotient", "a", "b1", "b2", "c", "h", "assemble", "verify"} <= set(row["stages"])
+    assert own["peak_bytes"] > 1 << 20
+    assert "polyline" in (tmp_path / "t.svg").read_text()
+    assert {"start", "key", "quotient", "h", "ab", "c", "assemble", "verify"} <= set(row["stages"])
     assert report["machine"]["threads"] == len(os.sched_getaffinity(0))
-    for absent in ("snarkjs: not here", "merkle20", "rarimo-authV2"):
+    for absent in ("snarkjs: not here", "merkle20"):
         assert f"skipped {absent}" in call.err
 
 
 @pytest.mark.node
 def test_a_table_beside_snarkjs(call: Call, snarkjs) -> None:
-    assert call("bench", "--runs", 1, "--circuit", bench.DENSE) == 0
+    assert call("bench", "--runs", 1, *SIZE) == 0
     lines = call.out.splitlines()
-    assert any(line.split()[:2] == [bench.DENSE, "snarkjs"] for line in lines)
+    assert any(line.split()[:2] == [DENSE, "snarkjs"] for line in lines)
     assert any(line.startswith("stages, ms") for line in lines)
 
 
@@ -65,9 +75,9 @@ def test_a_peer_whose_proof_is_wrong_is_not_timed(monkeypatch: pytest.MonkeyPatc
             *map(str, (task.zkey, task.wtns, task.proof, task.public)),
         ],
     )
-    monkeypatch.setattr(bench, "find_peers", lambda: ([liar], []))
-    assert call("bench", "--runs", 1, "--circuit", bench.DENSE) == 1
-    assert f"liar on {bench.DENSE}: its proof does not verify" in call.err
+    monkeypatch.setattr(bench, "find_peers", lambda _given: ([liar], []))
+    assert call("bench", "--runs", 1, *SIZE) == 1
+    assert f"liar on {DENSE}: its proof does not verify" in call.err
 
 
 def test_a_peer_that_fails_is_named(tmp_path: Path) -> None:
@@ -98,3 +108,28 @@ def test_ratios_are_medians_of_pairs() -> None:
     theirs = [Measure(wall, wall, "") for wall in (3.0, 4.0, 4.0)]
     assert bench.summarise("peer", own, theirs).ratio == 2.0
     assert bench.summarise("peer", own, theirs).wall_seconds == 4.0
+
+
+def test_a_library_is_timed_from_inside(monkeypatch: pytest.MonkeyPatch, call: Call, tmp_path: Path) -> None:
+    monkeypatch.setattr(bench, "find_peers", no_peers)
+    program = tmp_path / "gnark"
+    program.write_text(
+        f"#!{sys.executable}\nimport sys\nassert sys.argv[1:] == ['bls12-381', 'prove', '7', '1']\n"
+        'print(\'{"what": "prove", "wall": 8.0, "cpu": 16.0}\')\n'
+    )
+    program.chmod(0o755)
+    assert (
+        call("bench", "--runs", 1, *SIZE, "--curve", "bls12-381", "--peer", f"gnark={program}", "--json") == 0
+    )
+    (row,) = json.loads(call.out)["circuits"]
+    own, library = row["provers"]
+    assert row["circuit"] == "bls12-381-dense-2^7"
+    assert (library["prover"], library["whole_process"], library["wall_seconds"]) == ("gnark", False, 8.0)
+    assert library["ratio"] == pytest.approx(8.0 / own["wall_seconds"])
+
+
+@pytest.mark.parametrize("text", ["gnark", "gnark=", "other=/bin/true"])
+def test_a_peer_has_a_known_name_and_a_path(call: Call, text: str) -> None:
+    with pytest.raises(SystemExit) as left:
+        call("bench", "--peer", text)
+    assert left.value.code == 2
