@@ -93,6 +93,19 @@ def test_proving(
         assert not (folder / "proof").exists()
 
 
+def test_the_short_way_leaves_a_key_without_its_ic_to_the_long_one(
+    tmp_path: Path, made: dict[str, Path]
+) -> None:
+    folder = tmp_path / "changed"
+    shutil.copytree(made[BN254.name], folder)
+    content = bytearray((folder / "zkey").read_bytes())
+    content[content.index(b"\3\0\0\0\x80\0\0\0\0\0\0\0")] = 99  # section 3, two points of 64 bytes
+    (folder / "zkey").write_bytes(content)
+    code, said = run("prove", *given_files(folder, "alone"), *results(folder))
+    assert code == 1
+    assert "section 3 (IC) is missing" in said
+
+
 @pytest.mark.parametrize("changed", ["proof", "public", "vkey"])
 @fuzzed
 @given(data=st.data())
