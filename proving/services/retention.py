@@ -42,7 +42,7 @@ def forget_sessions() -> int:
 
 
 def sweep_uploads() -> int:
-    """Delete uploads that nobody has written to for CUZKWEB_KEEP_SPOOL_SECONDS: those of a killed web process.
+    """Delete uploads untouched for CUZKWEB_KEEP_SPOOL_SECONDS: those of a web process that was killed.
 
     Returns how many went.
     """
