@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from cuzkweb.client import Client
-from cuzkweb.commands import circuits, completion, keys
+from cuzkweb.commands import circuits, completion, keys, status
 from cuzkweb.commands.refusals import Refused
 
 KEY = {
@@ -114,3 +114,36 @@ def test_bash_completes(words: list[str], wanted: list[str]) -> None:
 def test_zsh_is_told_to_read_bash(capsys: pytest.CaptureFixture[str]) -> None:
     call(completion, "zsh")
     assert capsys.readouterr().out.startswith("autoload")
+
+
+def test_the_status_is_watched_through_a_break(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = {
+        "gpu_workers": [],
+        "pipelines": [
+            {
+                "job_id": "ps-snap-1000-1-4711",
+                "partitions_done": 1,
+                "total_partitions": 16,
+                "counts": {"gpu": 1},
+            }
+        ],
+        "counters": {"total_completed": 3, "total_failed": 0, "queue_depth": 14},
+    }
+    answers: list[Any] = [httpx.Response(200, json=document), httpx.ConnectError("gone"), KeyboardInterrupt()]
+
+    def answer(_: httpx.Request) -> httpx.Response:
+        given = answers.pop(0)
+        if isinstance(given, BaseException):
+            raise given
+        return given
+
+    client = Client("http://here", "key", transport=httpx.MockTransport(answer))
+    monkeypatch.setattr(status, "open_client", lambda _: client)
+    monkeypatch.setattr(status.time, "sleep", lambda _: None)
+    with pytest.raises(KeyboardInterrupt):
+        call(status, "--watch")
+    shown = capsys.readouterr().out
+    assert "ps-snap-1000-1-4711: 1/16 done (1 gpu)" in shown
+    assert "above is what was known: gone" in shown
