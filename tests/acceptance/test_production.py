@@ -127,7 +127,8 @@ def test_the_service_survives_a_restart_of_its_database(
 def test_the_deployment_needs_nothing_that_manages_the_server(stack: Stack, live: Redis) -> None:
     ready = stack.client._ask("GET", "/readyz")
 
-    assert ready["checks"] == {"database": True, "migrations": True, "redis": True}
+    assert {"database", "migrations", "redis"} <= set(ready["checks"])
+    assert all(ready["checks"].values()), ready
     with live.client() as client:
         refused = [entry for entry in client.acl_log() if entry["username"] == "cuzkweb"]
     assert refused == []

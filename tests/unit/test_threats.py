@@ -75,7 +75,7 @@ def test_no_text_becomes_code_and_no_shell_is_started() -> None:
 
 
 def test_randomness_that_matters_is_the_operating_systems() -> None:
-    """The module `random` can be told what to draw: it spreads retries, and makes circuits to measure with."""
+    """The module `random` can be told what to draw: it spreads retries, and makes circuits to measure."""
     others = {"proving/services/deliver.py", "proving/tracker/transaction.py", "proving/synthesis/chain.py"}
     for path, tree in sources():
         if str(path.relative_to(REPOSITORY)) in others:
