@@ -38,7 +38,7 @@ class Prover:
 @dataclass(frozen=True, slots=True)
 class Measure:
     """One run of a prover: wall and CPU seconds of the whole process, the most memory that it held (resident,
-    mapped files included), and what it said on standard error."""
+    mapped files included; at least what the benchmark itself held), and what it said on standard error."""
 
     wall: float
     cpu: float
