@@ -53,7 +53,7 @@ def check_url(url: str) -> None:
 
 
 def resolve(url: str) -> Destination:
-    """Look up a URL's host. ForbiddenError where an address of it is internal, OSError where there is none."""
+    """Look up a URL's host. ForbiddenError where an address is internal, OSError where there is none."""
     parts = urlsplit(url)
     host, tls = parts.hostname or "", parts.scheme == "https"
     port = parts.port or (443 if tls else 80)
