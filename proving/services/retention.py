@@ -86,4 +86,3 @@ def _forget_some_attempts(horizon: datetime) -> int:
     doomed = [number for number, ended_at in oldest if ended_at < horizon]
     PartitionAttempt.objects.filter(pk__in=doomed).delete()
     return len(doomed)
-
