@@ -24,3 +24,11 @@ def shared_fixtures() -> Path:
     if folder is None:
         pytest.skip("the folder of foreign fixtures is not here (set CUZKWEB_SHARED to point at it)")
     return folder / "fixtures"
+
+
+LONG_MARKS = ("chaos", "acceptance", "browser")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start the files that take long first, so that no worker is left alone with one at the end."""
+    items.sort(key=lambda item: not any(item.get_closest_marker(mark) for mark in LONG_MARKS))
