@@ -26,9 +26,14 @@ def shared_fixtures() -> Path:
     return folder / "fixtures"
 
 
-LONG_MARKS = ("chaos", "acceptance", "browser")
+LONGEST_FIRST = ("chaos", "acceptance", "browser")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Start the files that take long first, so that no worker is left alone with one at the end."""
-    items.sort(key=lambda item: not any(item.get_closest_marker(mark) for mark in LONG_MARKS))
+
+    def rank(item: pytest.Item) -> int:
+        ranks = (rank for rank, mark in enumerate(LONGEST_FIRST) if item.get_closest_marker(mark))
+        return next(ranks, len(LONGEST_FIRST))
+
+    items.sort(key=rank)
