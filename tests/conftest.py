@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.merkle import NAME
+from tests.support.stack import Stack
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 
@@ -24,6 +27,18 @@ def shared_fixtures() -> Path:
     if folder is None:
         pytest.skip("the folder of foreign fixtures is not here (set CUZKWEB_SHARED to point at it)")
     return folder / "fixtures"
+
+
+@pytest.fixture(scope="session")
+def merkle(shared_fixtures: Path) -> Path:
+    """The folder of the circuit that the tests of the whole service prove."""
+    return shared_fixtures / NAME
+
+
+@pytest.fixture(scope="module")
+def circuit(stack: Stack, merkle: Path) -> str:
+    """That circuit, registered with the module's own service."""
+    return stack.register(merkle, NAME)
 
 
 LONGEST_FIRST = ("chaos", "acceptance", "browser")

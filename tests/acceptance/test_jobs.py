@@ -16,16 +16,6 @@ pytestmark = [pytest.mark.acceptance, pytest.mark.shared]
 TIMEOUT = 120.0
 
 
-@pytest.fixture(scope="module")
-def merkle(shared_fixtures: Path) -> Path:
-    return shared_fixtures / NAME
-
-
-@pytest.fixture(scope="module")
-def circuit(stack: Stack, merkle: Path) -> str:
-    return stack.register(merkle, NAME)
-
-
 def states(job: Job) -> list[State]:
     return [partition.state for partition in job.partitions]
 

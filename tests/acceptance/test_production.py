@@ -11,7 +11,7 @@ import pytest
 
 from cuzkweb.client import ApiError, State
 from tests.support.ledger import assert_balanced
-from tests.support.merkle import NAME, leaves, with_broken_assertion
+from tests.support.merkle import leaves, with_broken_assertion
 from tests.support.processes import command_line, processes_of, wait_for
 from tests.support.servers import PostgreSQL, Redis, running_postgresql, running_redis
 from tests.support.stack import Stack, running_stack
@@ -40,16 +40,6 @@ def stack(tmp_path_factory: pytest.TempPathFactory, database: PostgreSQL, live: 
     settings = {"DATABASE_URL": database.url, "REDIS_URL": live.url, "CUZKWEB_ENGINE": "portable"}
     with running_stack(home, "--no-flower", **settings) as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def merkle(shared_fixtures: Path) -> Path:
-    return shared_fixtures / NAME
-
-
-@pytest.fixture(scope="module")
-def circuit(stack: Stack, merkle: Path) -> str:
-    return stack.register(merkle, NAME)
 
 
 def test_jobs_are_done_failed_cancelled_and_survive_a_kill(

@@ -8,7 +8,7 @@ import pytest
 
 from cuzkweb.client import State
 from tests.support.ledger import assert_balanced
-from tests.support.merkle import NAME, leaves
+from tests.support.merkle import leaves
 from tests.support.processes import wait_for
 from tests.support.servers import Redis, running_redis
 from tests.support.stack import Stack, running_stack
@@ -31,16 +31,6 @@ def stack(tmp_path_factory: pytest.TempPathFactory, live: Redis) -> Iterator[Sta
     settings = {"REDIS_URL": live.url, "CUZKWEB_ENGINE": "portable"}
     with running_stack(home, "--no-flower", **settings) as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def merkle(shared_fixtures: Path) -> Path:
-    return shared_fixtures / NAME
-
-
-@pytest.fixture(scope="module")
-def circuit(stack: Stack, merkle: Path) -> str:
-    return stack.register(merkle, NAME)
 
 
 def restart_with_its_file(live: Redis) -> None:

@@ -11,7 +11,7 @@ from celery import Celery
 
 from cuzkweb.celery import configuration
 from cuzkweb.client import Job, State
-from tests.support.merkle import NAME, assert_verified, leaves
+from tests.support.merkle import assert_verified, leaves
 from tests.support.processes import wait_for
 from tests.support.stack import Stack, running_stack
 from tests.support.watcher import Watcher, faults, proving_now
@@ -28,16 +28,6 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     home = tmp_path_factory.mktemp("home")
     with running_stack(home, "--no-flower", CUZKWEB_ENGINE="portable") as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def merkle(shared_fixtures: Path) -> Path:
-    return shared_fixtures / NAME
-
-
-@pytest.fixture(scope="module")
-def circuit(stack: Stack, merkle: Path) -> str:
-    return stack.register(merkle, NAME)
 
 
 def submit_and_catch(stack: Stack, circuit: str, merkle: Path, count: int) -> tuple[Job, int]:

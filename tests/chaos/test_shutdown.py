@@ -15,7 +15,7 @@ import redis
 
 from cuzkweb.client import Job, State
 from tests.support.ledger import assert_balanced, attempts_of
-from tests.support.merkle import NAME, leaves
+from tests.support.merkle import leaves
 from tests.support.processes import children_of, wait_for
 from tests.support.stack import LEASE_SECONDS, Stack, running_stack
 from tests.support.watcher import Watcher, faults
@@ -50,16 +50,6 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 def live(stack: Stack) -> Iterator[redis.Redis]:
     with redis.Redis.from_url(stack.state()["redis_url"]) as client:
         yield client
-
-
-@pytest.fixture(scope="module")
-def merkle(shared_fixtures: Path) -> Path:
-    return shared_fixtures / NAME
-
-
-@pytest.fixture(scope="module")
-def circuit(stack: Stack, merkle: Path) -> str:
-    return stack.register(merkle, NAME)
 
 
 def at_work(stack: Stack, job: Job, name: str) -> list[int]:
