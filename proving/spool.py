@@ -8,7 +8,6 @@ nothing here logs, and `clear_job` leaves nothing behind.
 import hashlib
 import io
 import os
-import re
 import shutil
 import struct
 import time
@@ -98,12 +97,11 @@ def write_evaluations(job_id: str, index: int, attempt: int, found: Evaluations)
 
 
 def map_evaluations(job_id: str, index: int, attempt: int) -> Evaluations:
-    """Map the newest evaluations of a partition up to `attempt`: they depend on its input alone.
+    """Map the evaluations that exactly this attempt left.
 
     Raises FileNotFoundError where synthesis left none, and ValueError where the file is not whole.
     """
-    path = _newest(job_id, index, attempt, "evaluations")
-    mapped = np.memmap(path, dtype=np.uint8, mode="r")
+    mapped = np.memmap(evaluations_path(job_id, index, attempt), dtype=np.uint8, mode="r")
     if mapped.size < PAGE:
         raise ValueError("the evaluations in the spool are not whole")
     magic, version, _, wires, domain = HEADER.unpack(mapped[: HEADER.size].tobytes())
@@ -163,14 +161,6 @@ def sweep(keep: Callable[[list[str]], set[str]], older_than: float) -> int:
 
 def _path(job_id: str, index: int, suffix: str) -> Path:
     return job_folder(job_id) / f"{index}.{suffix}"
-
-
-def _newest(job_id: str, index: int, attempt: int, suffix: str) -> Path:
-    pattern = re.compile(rf"{index}\.(\d+)\.{suffix}")
-    folder = job_folder(job_id)
-    entries = folder.iterdir() if folder.is_dir() else ()
-    attempts = [int(match[1]) for entry in entries if (match := pattern.fullmatch(entry.name))]
-    return _path(job_id, index, f"{max((a for a in attempts if a <= attempt), default=attempt)}.{suffix}")
 
 
 def _write(path: Path, chunks: Iterable[bytes | memoryview]) -> int:

@@ -52,7 +52,7 @@ def _work(claim: Claimed, pulse: Pulse) -> bool:
         return True
     record.finalize_started(claim.assignment)
     circuit = circuits.circuit_of(job_id)
-    found = spool.map_evaluations(job_id, index, claim.assignment.attempt)
+    found = spool.map_evaluations(job_id, index, claim.evaluations_attempt)
     sums = spool.read_sums(job_id, index, claim.source_attempt)
     checked = _checked(circuit, found, sums, pulse)
     stored = record.proved(

@@ -55,12 +55,13 @@ def test_evaluations_are_mapped_as_they_were_written() -> None:
     assert not found.a.flags.writeable
 
 
-def test_the_newest_evaluations_up_to_the_attempt_are_read() -> None:
+def test_evaluations_belong_to_one_attempt() -> None:
     for attempt in (1, 2, 10):
         spool.write_evaluations("job", 0, attempt, some_evaluations(attempt))
 
-    assert spool.map_evaluations("job", 0, 9).witness[0, 0] == 2
-    assert spool.map_evaluations("job", 0, 10).witness[0, 0] == 10
+    assert spool.map_evaluations("job", 0, 2).witness[0, 0] == 2
+    with pytest.raises(FileNotFoundError):
+        spool.map_evaluations("job", 0, 9)
 
 
 def test_evaluations_that_are_not_whole_are_refused() -> None:
