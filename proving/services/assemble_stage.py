@@ -4,7 +4,7 @@ import logging
 
 from proving.formats.snarkjs import proof_from_json, public_from_json
 from proving.groth16.verifier import verify_batch
-from proving.models import Proof
+from proving.models import Job, Proof
 from proving.services import circuits, conclude, live, record
 from proving.services.stage import Report
 from proving.tracker.outcomes import Completed, Refused
@@ -30,8 +30,20 @@ def assemble(job_id: str) -> Report:
 
 def _find_wrong(job_id: str) -> str:
     """What is wrong with the proofs of a job, naming the partitions; nothing for a good one."""
-    circuit = circuits.circuit_of(job_id)
     rows = list(Proof.objects.filter(job_id=job_id).order_by("index"))
+    return _find_missing(job_id, rows) or _find_invalid(job_id, rows)
+
+
+def _find_missing(job_id: str, rows: list[Proof]) -> str:
+    """The partitions whose proofs are not there, whatever the tracker says."""
+    wanted = set(range(Job.objects.get(pk=job_id).partition_count))
+    missing = sorted(wanted - {row.index for row in rows})
+    return "; ".join(f"partition {index}: its proof is missing" for index in missing)
+
+
+def _find_invalid(job_id: str, rows: list[Proof]) -> str:
+    """The partitions whose proofs the circuit's own key does not accept."""
+    circuit = circuits.circuit_of(job_id)
     proofs = [proof_from_json(row.proof) for row in rows]
     publics = [public_from_json(row.public) for row in rows]
     verdict = verify_batch(circuits.verifying_key(circuit), proofs, publics)

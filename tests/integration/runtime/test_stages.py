@@ -318,6 +318,22 @@ def test_steps_lost_between_database_and_tracker_are_mended(
     assert ended(job).state == JobState.DONE
 
 
+@pytest.mark.parametrize("lost", [[1], [0, 2], [0, 1, 2]])
+def test_a_job_whose_proofs_are_not_all_there_is_not_done(
+    line: Line, submit: Submit, lost: list[int]
+) -> None:
+    job = submit((3, 11), (5, 7), (2, 9))
+    line.run_until("assemble")
+    job.proofs.filter(index__in=lost).delete()
+
+    line.run()
+
+    found = ended(job)
+    assert found.state == JobState.FAILED
+    assert found.error_code == "bad_proof"
+    assert found.error_detail == "; ".join(f"partition {index}: its proof is missing" for index in lost)
+
+
 def test_a_setting_keeps_what_callers_sent_for_a_while(
     line: Line, submit: Submit, settings: Settings
 ) -> None:
