@@ -42,7 +42,8 @@ class KeyPoints:
     With W the 64-bit words of Fq: `a` and `b1` are (wires, 2W), `b2` is (wires, 4W),
     `c` is (wires - public_count - 1, 2W) over the wires after the public ones, and `h` is
     (2**log_domain, 2W), the Lagrange basis on the odd coset, unless `h_basis` says that it is for the
-    coefficients of the quotient: then it is (2**log_domain - 1, 2W).
+    coefficients of the quotient: then it is (2**log_domain - 1, 2W). `coefficients` is what
+    `kernels.constraints.evaluate` takes, for a device that is given no evaluations.
     """
 
     curve: Curve
@@ -54,6 +55,12 @@ class KeyPoints:
     c: NDArray[np.uint64]
     h: NDArray[np.uint64]
     h_basis: QuotientBasis = QuotientBasis.ODD_COSET
+    coefficients: NDArray[np.uint8] | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the five arrays."""
+        return sum(array.nbytes for array in (self.a, self.b1, self.b2, self.c, self.h))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,13 +118,23 @@ class Device(Protocol):
         """What the hardware calls itself."""
         ...
 
+    @property
+    def evaluates(self) -> bool:
+        """Whether it evaluates constraints sooner than evaluations reach it: leave `a` and `b` out."""
+        ...
+
+    @property
+    def busy_seconds(self) -> float:
+        """Seconds so far in which the stages of some proof ran on it."""
+        ...
+
     def prove(
         self,
         key_id: str,
         load: Callable[[], KeyPoints],
         witness: NDArray[np.uint64],
-        a: NDArray[np.uint64],
-        b: NDArray[np.uint64],
+        a: NDArray[np.uint64] | None = None,
+        b: NDArray[np.uint64] | None = None,
         *,
         cancelled: Callable[[], bool] = never,
         report: Callable[[Stage, float], None] = silent,
@@ -125,8 +142,9 @@ class Device(Protocol):
         """Run the stages of one proof and return the raw sums.
 
         `witness` is (wires, 4), plain and canonical; `a` and `b` are (2**log_domain, 4), the
-        constraint system's evaluations in Montgomery form, left as they are. `load` is called
-        when the key is not resident. `report` hears each stage with its wall seconds.
+        constraint system's evaluations in Montgomery form, left as they are; without them the device
+        evaluates the key's coefficients. `load` is called when the key is not resident. `report` hears
+        each stage with its wall seconds.
         Raises Cancelled between stages and ValueError where shapes and key do not match.
         """
         ...
@@ -137,6 +155,13 @@ class Device(Protocol):
 
     def resident_keys(self) -> list[ResidentKey]:
         """The resident keys, least recently used first."""
+        ...
+
+    def take_faults(self) -> list[str]:
+        """What was wrong with the hardware's own results since the last call, one text a proof.
+
+        Whoever waited for such a proof got sums from the CPU instead.
+        """
         ...
 
     def close(self) -> None:
