@@ -57,7 +57,6 @@ class WitnessGenerator:
     def check(self, inputs: Inputs) -> None:
         """Refuse inputs whose signals or sizes do not fit the circuit, without computing a witness.
 
-        The first generators of circom 2 may let a last signal that is too long, or a missing one, pass here.
         Raises InputError.
         """
         sandbox = Sandbox(self.runtime, self.limits)

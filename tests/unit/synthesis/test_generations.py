@@ -58,20 +58,27 @@ def keep_exports(body: bytes, hidden: set[str]) -> bytes:
     return leb128(len(kept)) + b"".join(kept)
 
 
-GENERATIONS = {
-    "no sizes": {"getInputSignalSize", "getMinorVersion", "getPatchVersion"},
-    "neither sizes nor count": {"getInputSignalSize", "getInputSize", "getMinorVersion", "getPatchVersion"},
-}
+GENERATIONS = {"no sizes": set(), "neither sizes nor count": {"getInputSize"}}
 
 
 @pytest.fixture(params=GENERATIONS)
-def arrays(request, fixtures, tmp_path, module_cache):
-    content = (fixtures / "compiled" / "arrays.wasm").read_bytes()
-    path = tmp_path / "early.wasm"
-    path.write_bytes(hide_exports(content, GENERATIONS[request.param]))
-    made = WitnessGenerator(path, cache_dir=module_cache)
-    assert made.generation is EarlyCircom2
-    return made
+def early(request, fixtures, tmp_path, module_cache):
+    """Opens what circom 2.0.3 compiled."""
+
+    def open_generator(name):
+        path = tmp_path / f"{name}.wasm"
+        content = (fixtures / "compiled" / path.name).read_bytes()
+        path.write_bytes(hide_exports(content, GENERATIONS[request.param]))
+        made = WitnessGenerator(path, cache_dir=module_cache)
+        assert made.generation is EarlyCircom2
+        return made
+
+    return open_generator
+
+
+@pytest.fixture
+def arrays(early):
+    return early("early_arrays")
 
 
 GOOD = {"scale": 5, "vector": [1, 2], "matrix": [[1, 2, 3], [4, 5, 6]]}
@@ -79,7 +86,7 @@ GOOD = {"scale": 5, "vector": [1, 2], "matrix": [[1, 2, 3], [4, 5, 6]]}
 
 def refusal(made, document):
     with pytest.raises(InputError) as caught:
-        made.generate(flatten_inputs(document, BN254.r))
+        made.check(flatten_inputs(document, BN254.r))
     return {problem.path: problem.reason for problem in caught.value.problems}
 
 
@@ -90,20 +97,54 @@ def test_early_generator_makes_the_witness(arrays, generator):
 
 def test_early_generator_lets_no_signal_run_into_the_next(arrays):
     found = refusal(arrays, {"scale": 5, "vector": [1, 2, 3], "matrix": [2, 3, 4, 5, 6]})
-    assert found == {"vector": "has 3 values, the circuit takes 2"}
+    assert found == {
+        "vector": "has 3 values, the circuit takes 2",
+        "matrix": "has 5 values, the circuit takes 6",
+    }
 
 
-def test_early_generator_takes_no_more_than_there_is(arrays):
-    assert list(refusal(arrays, {**GOOD, "matrix": [1, 2, 3, 4, 5, 6, 7]})) == ["matrix"]
+@pytest.mark.parametrize(
+    ("changed", "given", "wanted"),
+    [
+        ("scale", 2, 1),
+        ("scale", 0, 1),
+        ("vector", 1, 2),
+        ("vector", 3, 2),
+        ("matrix", 5, 6),
+        ("matrix", 7, 6),
+    ],
+)
+def test_early_generator_counts_the_values_of_every_signal_at_the_door(arrays, changed, given, wanted):
+    assert refusal(arrays, {**GOOD, changed: list(range(given))}) == {
+        changed: f"has {given} values, the circuit takes {wanted}"
+    }
 
 
-@pytest.mark.parametrize("document", [{}, {"scale": 5}, {**GOOD, "matrix": [1, 2, 3, 4, 5]}])
+def test_early_generator_is_not_misled_by_a_sum_that_is_right(arrays):
+    too_long = {"scale": 5, "matrix": list(range(8))}  # nine values in all, as the circuit takes
+    assert refusal(arrays, too_long) == {"matrix": "has 8 values, the circuit takes 6"}
+
+
+@pytest.mark.parametrize("document", [{}, {"scale": 5}, {"scale": 5, "matrix": [1, 2, 3, 4, 5, 6]}])
 def test_early_generator_misses_what_is_not_given(arrays, document):
-    assert "not all inputs set" in refusal(arrays, document)["inputs"]
+    assert "not all inputs set: the circuit takes 9 values" in refusal(arrays, document)["inputs"]
 
 
 def test_early_generator_knows_its_signals(arrays):
     assert refusal(arrays, {**GOOD, "other": 1}) == {"other": "is no input signal of the circuit"}
+
+
+@pytest.mark.parametrize("name", ["early_square", "early_small"])
+def test_early_generator_of_a_single_value(early, name):
+    made = early(name)
+    assert to_integers(made.generate({"side": [9]})) == [1, 81, 9]
+    assert refusal(made, {"side": [1, 2]}) == {"side": "has 2 values, the circuit takes 1"}
+    assert "the circuit takes 1 values, 0 were given" in refusal(made, {})["inputs"]
+
+
+def test_early_generator_still_tells_its_assertions(early):
+    with pytest.raises(SynthesisError, match="assertion failed"):
+        early("early_small").generate({"side": [100]})
 
 
 @pytest.fixture
@@ -196,15 +237,3 @@ class TestCircom1:
         with pytest.raises(InputError) as caught:
             sums.check(flatten_inputs({**self.GOOD[0], **changed}, BN254.r))
         assert {problem.path: problem.reason.startswith(reason) for problem in caught.value.problems}[path]
-
-
-def test_early_generator_with_a_count_checks_its_last_signal_at_the_door(fixtures, tmp_path, module_cache):
-    content = (fixtures / "compiled" / "arrays.wasm").read_bytes()
-    (tmp_path / "early.wasm").write_bytes(hide_exports(content, GENERATIONS["no sizes"]))
-    made = WitnessGenerator(tmp_path / "early.wasm", cache_dir=module_cache)
-    made.check(flatten_inputs(GOOD, BN254.r))
-    last = {**GOOD, "matrix": [[1, 2, 3], [4, 5, 6], [7, 8, 9]]}
-    longer = [last, {**GOOD, "vector": [1, 2, 3]}, {**GOOD, "scale": [1, 2]}]
-    for document in longer:
-        with pytest.raises(InputError, match="the circuit takes"):
-            made.check(flatten_inputs(document, BN254.r))
