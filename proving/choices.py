@@ -92,6 +92,7 @@ class Scope(models.TextChoices):
     READ = "read", "read"
     SUBMIT = "submit", "submit"
     ADMIN = "admin", "manage keys and webhooks"
+    WATCH = "watch", "see the whole status, whoever owns what is in it"
 
 
 class DeliveryState(models.TextChoices):

@@ -122,6 +122,9 @@ class Job(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["state", "submitted_at"], name="job_state_submitted"),
             models.Index(fields=["owner", "-submitted_at"], name="job_owner_submitted"),
+            models.Index(
+                fields=["-finished_at"], condition=models.Q(finished_at__isnull=False), name="job_finished"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -193,6 +196,13 @@ class PartitionAttempt(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["partition", "attempt"], name="attempt_unique_to_partition"),
         ]
+        indexes: ClassVar = [
+            models.Index(
+                fields=["-ended_at"],
+                condition=models.Q(outcome__in=[AttemptOutcome.FAILED, AttemptOutcome.LOST]),
+                name="attempt_bad_end",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.partition} attempt {self.attempt}"
@@ -237,7 +247,7 @@ class ApiKey(models.Model):
     name = models.CharField(max_length=128)
     prefix = models.CharField(max_length=16, unique=True, help_text="the open part, to tell keys apart")
     digest = models.CharField(max_length=64, unique=True, editable=False)
-    scopes = models.JSONField(default=default_scopes, help_text="what it may do: read, submit, admin")
+    scopes = models.JSONField(default=default_scopes, help_text="what it may do")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     expires_at = models.DateTimeField(null=True, blank=True, help_text="empty: it does not end by itself")
     last_used_at = models.DateTimeField(null=True, blank=True)

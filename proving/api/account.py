@@ -71,6 +71,7 @@ class KeysView(GenericAPIView[ApiKey]):
         form.is_valid(raise_exception=True)
         given = form.validated_data
         scopes = given.get("scopes") or (Scope.READ, Scope.SUBMIT)
+        keys.check_giver(caller(request), scopes)
         made, plain = keys.create_key(caller(request), given["name"], scopes, given["expires_at"])
         document = {**KeyDocument(made).data, "key": plain}
         return Response(document, status.HTTP_201_CREATED, headers={"Cache-Control": "no-store"})

@@ -4,35 +4,27 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.permissions import AllowAny, BasePermission
+from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from proving.api.metrics import render_metrics
-from proving.api.permissions import InScope
+from proving.api.permissions import MayWatch, watcher
 from proving.api.status import STATUS, StatusQuery
-from proving.services import access
+from proving.services.access import viewer_of
 from proving.services.health import check_readiness
 from proving.services.status import read_counts, read_snapshot, read_version
-
-
-class MayWatch(BasePermission):
-    """Holders of a key, staff, and this very host where the setting says so."""
-
-    def has_permission(self, request: Request, view: Any) -> bool:
-        return InScope().has_permission(request, view) or access.open_to(request)
 
 
 class StatusView(APIView):
     """All live state, from one atomic reading. `rev` is the ETag: nothing changed costs a 304.
 
     `jobs` narrows the pipelines to some jobs, `since` to those that changed after that `rev`; then `order`
-    names all live jobs, so that a reader knows which of the others are still there.
+    names all live jobs, so that a reader knows which of the others are still there. Owners see their own
+    jobs, and of everybody else's the load alone; operators (staff, keys with the scope watch) see everything.
     """
 
     permission_classes = (MayWatch,)
@@ -50,7 +42,9 @@ class StatusView(APIView):
         query.is_valid(raise_exception=True)
         jobs, since = query.validated_data.get("jobs"), query.validated_data.get("since")
         snapshot = read_snapshot(jobs=jobs or ())
-        return Response(snapshot.document(jobs, since), headers=_headers(_tag(snapshot.rev)))
+        user = watcher(request)
+        document = snapshot.document(jobs, since, viewer_of(user) if user else None)
+        return Response(document, headers=_headers(_tag(snapshot.rev)))
 
 
 def _tag(rev: int) -> str:

@@ -13,6 +13,7 @@ from rest_framework.throttling import BaseThrottle
 
 from proving.choices import Scope
 from proving.models import ApiKey
+from proving.services import access
 from proving.services.rates import Counter
 
 
@@ -43,6 +44,26 @@ class InScope(BasePermission):
         needed = scope_of(request, view)
         self.message = f"the API key does not have the scope for this: {needed.value}"
         return not isinstance(request.auth, ApiKey) or needed in request.auth.scopes
+
+
+class MayWatch(BasePermission):
+    """Holders of a key that reads or watches, staff, and this very host where the setting says so."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        if isinstance(request.auth, ApiKey) and Scope.WATCH in request.auth.scopes:
+            return True
+        return InScope().has_permission(request, view) or access.open_to(request)
+
+
+def watcher(request: Request) -> User | None:
+    """Whose things alone the status shows to this request; None is an operator, who sees everybody's.
+
+    Operators are staff, keys with the scope `watch`, and this very host where the setting says so.
+    """
+    if isinstance(request.auth, ApiKey) and Scope.WATCH in request.auth.scopes:
+        return None
+    user = request.user
+    return user if isinstance(user, User) and not user.is_staff else None
 
 
 class Rate(BaseThrottle):

@@ -26,14 +26,16 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from proving.api.operations import MayWatch
-from proving.api.permissions import caller
+from proving.api.permissions import MayWatch, caller, watcher
 from proving.api.problems import STATUS_OF_REFUSAL, problem
 from proving.api.serializers import JobDocument
 from proving.models import ApiKey
 from proving.services import find, keys
+from proving.services.access import viewer_of
 from proving.services.errors import Refusal, ServiceError
 from proving.services.status import read_snapshot, read_version
+from proving.tracker.narrow import Viewer
+from proving.tracker.snapshot import Snapshot
 
 LOOK_SECONDS = 0.5
 """How often it is looked whether there is news."""
@@ -76,8 +78,10 @@ class StatusStreamView(APIView):
 
     @extend_schema(operation_id="streamStatus", parameters=[StreamQuery, LAST_EVENT_ID], responses=STREAM)
     def get(self, request: Request) -> StreamingHttpResponse:
+        user = watcher(request)
+
         async def look() -> tuple[str, str]:
-            return await shared_status().latest()
+            return await shared_status().latest(user)
 
         return answer(request, "status", look, refresh=REFRESH_SECONDS)
 
@@ -187,7 +191,10 @@ def still_welcome(request: Request) -> Callable[[], Any]:
     def ask() -> bool:
         try:
             if isinstance(auth, ApiKey):
-                return keys.still_good(auth)
+                return (
+                    keys.still_good(auth)
+                    and User.objects.filter(pk=auth.owner_id, is_staff=auth.owner.is_staff).exists()
+                )
             if isinstance(user, User):
                 known = User.objects.filter(pk=user.pk, is_active=True, is_staff=True).exists()
                 return known and (session_key is None or session.exists(session_key))
@@ -220,25 +227,37 @@ class SharedStatus:
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
         self._read_at = self._looked_at = float("-inf")
-        self._rev = -1
-        self._text = ""
+        self._snapshot: Snapshot | None = None
+        self._texts: dict[int | None, str] = {}
 
-    async def latest(self) -> tuple[str, str]:
-        """The newest `rev` and document, at most LOOK_SECONDS old."""
+    async def latest(self, user: User | None = None) -> tuple[str, str]:
+        """The newest `rev` and document, at most LOOK_SECONDS old, as this user may see it; None sees all."""
         async with self._lock:
-            now = time.monotonic()
-            if now - self._looked_at >= 0.9 * LOOK_SECONDS:
-                rev = await asyncio.to_thread(read_version)
-                if rev != self._rev or now - self._read_at >= 0.9 * REFRESH_SECONDS:
-                    self._rev, self._text = await asyncio.to_thread(self._read)
-                    self._read_at = now
-                self._looked_at = now
-            return str(self._rev), self._text
+            snapshot = await self._newest()
+            who = user.pk if user else None
+            if who not in self._texts:
+                viewer = await sync_to_async(_viewer)(user) if user else None
+                document = await asyncio.to_thread(snapshot.document, None, None, viewer)
+                self._texts[who] = json.dumps(document, separators=(",", ":"))
+            return str(snapshot.rev), self._texts[who]
 
-    @staticmethod
-    def _read() -> tuple[int, str]:
-        snapshot = read_snapshot()
-        return snapshot.rev, json.dumps(snapshot.document(), separators=(",", ":"))
+    async def _newest(self) -> Snapshot:
+        now, known = time.monotonic(), self._snapshot
+        if known is None or now - self._looked_at >= 0.9 * LOOK_SECONDS:
+            rev = await asyncio.to_thread(read_version)
+            if known is None or rev != known.rev or now - self._read_at >= 0.9 * REFRESH_SECONDS:
+                known = self._snapshot = await asyncio.to_thread(read_snapshot)
+                self._texts.clear()
+                self._read_at = now
+            self._looked_at = now
+        return known
+
+
+def _viewer(user: User) -> Viewer:
+    try:
+        return viewer_of(user)
+    finally:
+        close_old_connections()
 
 
 _shared: WeakKeyDictionary[asyncio.AbstractEventLoop, SharedStatus] = WeakKeyDictionary()

@@ -3,7 +3,7 @@
 from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from proving.api import account, operations, streams, timeline, views
+from proving.api import account, history, operations, streams, timeline, views
 
 urlpatterns = [
     path("api/v1/circuits", views.CircuitsView.as_view(), name="circuits"),
@@ -23,6 +23,7 @@ urlpatterns = [
     path("api/v1/verify", views.VerifyView.as_view(), name="verify"),
     path("api/v1/status", operations.StatusView.as_view(), name="status"),
     path("api/v1/status/stream", streams.StatusStreamView.as_view(), name="status-stream"),
+    path("api/v1/status/history", history.HistoryView.as_view(), name="status-history"),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs/", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
     path("status", operations.StatusView.as_view(schema=None), name="cuzk-status"),

@@ -49,6 +49,8 @@ def specification(job: Job) -> JobSpec:
         evaluation_bytes=evaluations,
         on_failure=OnFailure(job.on_failure),
         device_bytes=device_bytes(circuit),
+        owner=str(job.owner_id),
+        circuit_name=circuit.name,
     )
 
 

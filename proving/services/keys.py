@@ -46,6 +46,12 @@ def create_key(
     return key, plain
 
 
+def check_giver(giver: User, scopes: Collection[str]) -> None:
+    """ServiceError where somebody who is not staff would hand out what shows other owners' things."""
+    if Scope.WATCH in scopes and not giver.is_staff:
+        raise invalid("/scopes", "staff_only", f"only staff hand out keys with the scope {Scope.WATCH}")
+
+
 def find_key(plain: str) -> ApiKey | None:
     """The live key with this text and an active owner, marked as used; None when there is none."""
     key = _live_keys().select_related("owner").filter(digest=digest_of(plain)).first()

@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from proving.tracker import estimate
+from proving.tracker import estimate, narrow
+from proving.tracker.narrow import Viewer
 from proving.tracker.records import JobState, PartitionRecord, PastAttempt, Phase, Spell, WorkerKind
 from proving.tracker.tally import HELD
 
@@ -22,8 +23,12 @@ RECENT_SECONDS = 15 * 60.0
 
 
 def build(
-    snapshot: "Snapshot", jobs: Collection[str] | None = None, since: int | None = None
+    snapshot: "Snapshot",
+    jobs: Collection[str] | None = None,
+    since: int | None = None,
+    viewer: Viewer | None = None,
 ) -> dict[str, Any]:
+    """`viewer` narrows it to what one owner may see; None is an operator, who sees everything."""
     now = snapshot.generated_at
     counts = snapshot.counts
     devices = [worker for worker in snapshot.workers if worker.record.spec.kind is WorkerKind.DEVICE]
@@ -33,7 +38,9 @@ def build(
     pipelines = [
         _pipeline(job, eta, snapshot, memory["hosts"])
         for job, eta in zip(snapshot.jobs, estimate.arrivals(snapshot), strict=True)
-        if (jobs is None or job.record.spec.job_id in jobs) and (since is None or job.changed > since)
+        if (jobs is None or job.record.spec.job_id in jobs)
+        and (since is None or job.changed > since)
+        and (viewer is None or viewer.owns(job.record.spec.owner))
     ]
     found: dict[str, Any] = {
         "rev": snapshot.rev,
@@ -51,7 +58,7 @@ def build(
     }
     if since is not None:
         found["order"] = [job.record.spec.job_id for job in snapshot.jobs]
-    return found
+    return found if viewer is None else narrow.narrowed(found, snapshot, viewer)
 
 
 @lru_cache(maxsize=16384)
@@ -78,6 +85,7 @@ def _pipeline(
         "priority": PRIORITIES[spec.priority],
         "label": spec.label,
         "circuit_id": spec.circuit_id,
+        "circuit_name": spec.circuit_name,
         "submitted_at": iso(spec.submitted_at),
         "deadline": iso(spec.deadline),
         "eta_at": None if eta is None else iso(round(eta)),

@@ -157,7 +157,7 @@ def _leave(view: View, now: float, end: AttemptEnd, new: PartitionRecord, *, ali
     if old.phase is Phase.GPU:
         started = old.timeline.gpu_started_at or now
         who = old.assignment.worker
-        spell = Spell(who, old.job, old.index, old.attempt, started, now, end)
+        spell = Spell(who, old.job, old.index, old.attempt, started, now, end, view.job.spec.owner)
     return Move(new, e.Vacate(old.assignment, alive), spell)
 
 

@@ -8,7 +8,7 @@ WAITING_PHASES = (Phase.PENDING, Phase.SYNTH_DONE, Phase.FINALIZING)
 """The phases with a line of partitions that nobody works on."""
 
 
-LAYOUT = 2
+LAYOUT = 3
 """Grows whenever records or indexes change their form. A live state of an older form is not read: it counts
 as lost, and is rebuilt from the database."""
 

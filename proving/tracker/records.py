@@ -117,7 +117,8 @@ class JobSpec:
     `host_bytes` is what one partition holds on its host from the start of its synthesis to its end;
     `evaluation_bytes` of them go back already at hand-off, when the device has taken the evaluations.
     `device_bytes` is what it holds on a device from claim to hand-off: the proving key and work buffers.
-    A partition may be handed back `free_releases` times before that counts as an attempt.
+    A partition may be handed back `free_releases` times before that counts as an attempt. `owner` is whose
+    the job is, as an opaque word: the status shows a job whole to its owner and to operators alone.
     """
 
     job_id: str
@@ -134,6 +135,8 @@ class JobSpec:
     on_failure: OnFailure = OnFailure.CANCEL
     device_bytes: int = 0
     free_releases: int = 8
+    owner: str = ""
+    circuit_name: str = ""
 
     def __post_init__(self) -> None:
         if self.total_partitions < 1 or self.max_attempts < 1:
@@ -325,6 +328,7 @@ class Spell:
     started_at: float
     ended_at: float
     end: AttemptEnd
+    owner: str = ""
 
 
 class WorkerState(StrEnum):

@@ -123,6 +123,7 @@ PIPELINE = record(
         "priority": one_of(["low", "normal", "high", "critical"]),
         "label": text(),
         "circuit_id": text(),
+        "circuit_name": text("as its owner called it when the job was submitted"),
         "submitted_at": moment(),
         "deadline": optional(moment()),
         "eta_at": optional(moment("an estimate; null while nothing of the circuit was proved yet")),
@@ -158,11 +159,19 @@ DEVICE_WORKER = record(
         "recent": array(
             _typed(
                 "array",
-                prefixItems=[text(), count(), count(), moment(), moment(), one_of(AttemptEnd)],
+                prefixItems=[
+                    optional(text()),
+                    optional(count()),
+                    count(),
+                    moment(),
+                    moment(),
+                    one_of(AttemptEnd),
+                ],
                 minItems=6,
                 maxItems=6,
             ),
-            "job, partition, attempt, from, to, outcome; the last 15 minutes, the oldest first",
+            "job, partition, attempt, from, to, outcome; the last 15 minutes, the oldest first; job and "
+            "partition are null where they are another owner's",
         ),
     }
 )
@@ -186,7 +195,10 @@ HOST = record(
         "total_bytes": count("0: no limit"),
         "used_bytes": count(),
         "available_bytes": count(),
-        "occupants": array(record({"kind": one_of(["partitions"]), "job_id": text(), "bytes": count()})),
+        "occupants": array(
+            record({"kind": one_of(["partitions"]), "job_id": optional(text()), "bytes": count()}),
+            "job_id is null for all jobs of other owners together",
+        ),
     }
 )
 ALLOCATION = record(
@@ -236,9 +248,13 @@ STATUS = record(
         "counters": COUNTERS,
         "buffers": BUFFERS,
         "order": array(text(), "all live jobs; only in an answer to ?since="),
+        "others": record(
+            {"jobs": count(), "counts": counts("their partitions by state")},
+            "the load of other owners; only for a reader who may not see their jobs",
+        ),
     },
     "All live state of a cuzkweb deployment at one instant. Fields marked cuzk are cuzk's own.",
-    absent=("order",),
+    absent=("order", "others"),
 )
 
 

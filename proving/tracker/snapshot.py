@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from proving.tracker import codec, consistency, document
 from proving.tracker.ledger import Ledger, Limits
+from proving.tracker.narrow import Viewer
 from proving.tracker.records import Assignment, JobRecord, PartitionRecord, Spell, WorkerRecord
 from proving.tracker.tally import Counts, summed
 
@@ -165,12 +166,18 @@ class Snapshot:
         """The partitions that somebody works on."""
         return {p.assignment: p for job in self.jobs for p in job.partitions if p.assignment}
 
-    def document(self, jobs: Collection[str] | None = None, since: int | None = None) -> dict[str, Any]:
+    def document(
+        self,
+        jobs: Collection[str] | None = None,
+        since: int | None = None,
+        viewer: Viewer | None = None,
+    ) -> dict[str, Any]:
         """The status document, a superset of cuzk's, ready for json.dumps.
 
-        `jobs` narrows the pipelines to these, `since` to those that changed after that version.
+        `jobs` narrows the pipelines to these, `since` to those that changed after that version, `viewer` the
+        whole to what one owner may see.
         """
-        return document.build(self, jobs, since)
+        return document.build(self, jobs, since, viewer)
 
 
 def read_snapshot(ledger: Ledger, limit: int | None = None, jobs: Collection[str] = ()) -> Snapshot:

@@ -15,8 +15,8 @@ from tests.support.tracker import Driver
 
 PAGE = REPOSITORY / "docs" / "status.schema.json"
 
-CONSTANT = {"order", "memory.hosts.occupants.kind"}
-"""In one reading only, or of one kind only so far."""
+CONSTANT = {"order", "memory.hosts.occupants.kind", "others.jobs", "others.counts"}
+"""In one reading only, of one kind only so far, or for other readers (see test_narrow)."""
 
 
 def readings(valkey) -> Iterator[dict]:
@@ -32,7 +32,15 @@ def readings(valkey) -> Iterator[dict]:
     driver.register("gpu0@host", model="H200", memory_bytes=5_000)
     driver.open("held", 1, host_bytes=900, submitted_at=500.0, priority=4)
     driver.open("job", 3, host_bytes=400, evaluation_bytes=300, device_bytes=50, priority=3, label="seven")
-    driver.open("late", 1, deadline=1.0, submitted_at=2_000.0, circuit_id="other", proof_kind="snap-update")
+    driver.open(
+        "late",
+        1,
+        deadline=1.0,
+        submitted_at=2_000.0,
+        circuit_id="other",
+        circuit_name="second",
+        proof_kind="snap-update",
+    )
     yield store.snapshot().document()
     driver.synthesizing(0, job="held")
     yield store.snapshot().document()
