@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from pytest_django import Settings
 
 from kernels.device import open_device
 from proving.choices import JobState
@@ -38,6 +39,12 @@ REFUSED = 422
 PUBLIC = ["33"]
 
 Files = dict[str, bytes]
+
+
+@pytest.fixture(autouse=True)
+def unhurried(settings: Settings) -> None:
+    """Nobody is told to wait."""
+    settings.CUZKWEB_READS_PER_MINUTE = settings.CUZKWEB_SUBMITS_PER_MINUTE = 0
 
 
 @pytest.fixture
