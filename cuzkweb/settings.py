@@ -13,6 +13,7 @@ from cuzkweb.environment import (
     redis_from_url,
     sqlite_database,
 )
+from cuzkweb.storage import storage_from_url
 
 env = read_environment()
 
@@ -43,6 +44,7 @@ CUZKWEB_READS_PER_MINUTE = env.integer("CUZKWEB_READS_PER_MINUTE", 6000)
 CUZKWEB_SUBMITS_PER_MINUTE = env.integer("CUZKWEB_SUBMITS_PER_MINUTE", 600)
 CUZKWEB_IDEMPOTENCY_SECONDS = env.integer("CUZKWEB_IDEMPOTENCY_SECONDS", 86_400, minimum=60)
 CUZKWEB_MAX_STREAMS = env.integer("CUZKWEB_MAX_STREAMS", 256)
+CUZKWEB_CACHE_BYTES = env.size("CUZKWEB_CACHE_BYTES", 64 * 2**30)
 CUZKWEB_MIN_FREE_BYTES = env.size("CUZKWEB_MIN_FREE_BYTES", 256 * 2**20)
 CUZKWEB_WEBHOOK_NETWORKS = env.names("CUZKWEB_WEBHOOK_NETWORKS")
 CUZKWEB_MAX_JSON_BYTES = env.size("CUZKWEB_MAX_JSON_BYTES", 64 * 2**20)
@@ -127,6 +129,16 @@ STATIC_URL = "/static/"
 STATIC_ROOT = CUZKWEB_HOME / "static"
 STATIC_ROOT.mkdir(mode=0o700, exist_ok=True)
 WHITENOISE_USE_FINDERS = True
+
+# --- files: what several hosts share, where there are several -------------------------------------------
+
+CUZKWEB_STORAGE_URL = env.text("CUZKWEB_STORAGE_URL")
+STORAGES: dict[str, dict[str, Any]] = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+if CUZKWEB_STORAGE_URL:
+    STORAGES["shared"] = storage_from_url(CUZKWEB_STORAGE_URL)
 
 # --- uploads: files go to the disk as they arrive ------------------------------------------------------
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,7 +12,9 @@ from typing import Protocol, runtime_checkable
 
 from django.conf import settings
 
+from proving import storage
 from proving.models import Artefact
+from proving.services.artefact_cache import keep, make_room, object_name
 
 
 class Upload(Protocol):
@@ -67,25 +68,15 @@ def _staged_file(upload: Upload) -> Iterator[StagedFile]:
 
 
 def publish(file: StagedFile) -> Artefact:
-    """Keep a staged file for good: under its digest it is whole, or absent."""
+    """Keep a staged file for good: under its digest it is whole, or absent.
+
+    Where hosts share a storage it goes there before anybody hears of it. Raises OSError.
+    """
     artefact = Artefact(sha256=file.sha256, size=file.size)
-    target = artefact.path
-    if not target.exists() or target.stat().st_size != file.size:
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _sync(file.path)
-        draft = target.with_name(f".{target.name}.{os.getpid()}")
-        draft.unlink(missing_ok=True)
-        draft.hardlink_to(file.path)
-        draft.chmod(0o600)
-        draft.replace(target)
-        _sync(target.parent)
+    keep(artefact, file.path)
+    if storage.is_shared() and not storage.exists(object_name(artefact)):
+        with file.path.open("rb") as content:
+            storage.put(object_name(artefact), content)
+        make_room(0)
     kept, _ = Artefact.objects.get_or_create(sha256=file.sha256, defaults={"size": file.size})
     return kept
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

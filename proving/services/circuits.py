@@ -13,6 +13,7 @@ from proving.formats.zkey import is_zkey, read_zkey
 from proving.groth16.objects import VerifyingKey
 from proving.groth16.proving_key import ProvingKey
 from proving.models import Circuit, Job
+from proving.services.artefact_cache import AtHand, at_hand, recheck
 from proving.synthesis.wasm import WitnessGenerator
 
 KEPT = 8
@@ -32,12 +33,13 @@ def proving_key(circuit: Circuit) -> ProvingKey:
 
     bellman parameters become a key with the circuit's constraint system.
     """
-    path = str(circuit.proving_key.path)
-    if is_zkey(path):
-        return _proving_key(circuit.id, path)
-    if circuit.r1cs is None:
-        raise FormatError(path, "r1cs", "parameters prove nothing without the constraint system")
-    return _from_parameters(circuit.id, path, str(circuit.r1cs.path))
+    with at_hand(circuit.proving_key) as key:
+        if is_zkey(str(key.path)):
+            return _proving_key(circuit.id, key)
+        if circuit.r1cs is None:
+            raise FormatError(str(key.path), "r1cs", "parameters prove nothing without the constraint system")
+        with at_hand(circuit.r1cs) as system:
+            return _from_parameters(circuit.id, key, system)
 
 
 def verifying_key(circuit: Circuit) -> VerifyingKey:
@@ -47,30 +49,64 @@ def verifying_key(circuit: Circuit) -> VerifyingKey:
 
 def witness_generator(circuit: Circuit) -> WitnessGenerator | None:
     """The circuit's witness generator, compiled, or None where it has none."""
-    artefact = circuit.witness_generator
-    return None if artefact is None else _witness_generator(str(artefact.path))
+    if circuit.witness_generator is None:
+        return None
+    with at_hand(circuit.witness_generator) as generator:
+        return _witness_generator(generator)
 
 
 def r1cs(circuit: Circuit) -> R1cs | None:
     """The circuit's constraint system, or None where it has none."""
-    return None if circuit.r1cs is None else _r1cs(str(circuit.r1cs.path))
+    if circuit.r1cs is None:
+        return None
+    with at_hand(circuit.r1cs) as system:
+        return _r1cs(system)
+
+
+def damaged(circuit: Circuit) -> list[str]:
+    """Which of the circuit's files are not what they were when it was registered, hashed now."""
+    files = {
+        "proving key": circuit.proving_key,
+        "witness generator": circuit.witness_generator,
+        "r1cs": circuit.r1cs,
+    }
+    return [name for name, artefact in files.items() if artefact is not None and not recheck(artefact)]
 
 
 @lru_cache(KEPT)
-def _proving_key(circuit_id: str, path: str) -> ProvingKey:
-    return read_zkey(path, key_id=circuit_id)
+def _proving_key(circuit_id: str, key: AtHand) -> ProvingKey:
+    return read_zkey(str(key.path), key_id=_resident_name(circuit_id, key.mark))
 
 
 @lru_cache(KEPT)
-def _from_parameters(circuit_id: str, path: str, r1cs_path: str) -> ProvingKey:
-    return key_from_parameters(read_parameters(path), read_r1cs(r1cs_path), circuit_id)
+def _from_parameters(circuit_id: str, key: AtHand, system: AtHand) -> ProvingKey:
+    parameters, constraints = read_parameters(str(key.path)), read_r1cs(str(system.path))
+    return key_from_parameters(parameters, constraints, _resident_name(circuit_id, key.mark))
 
 
 @lru_cache(KEPT)
-def _witness_generator(path: str) -> WitnessGenerator:
-    return WitnessGenerator(path, cache_dir=settings.CUZKWEB_HOME / "cache" / "wasm")
+def _witness_generator(generator: AtHand) -> WitnessGenerator:
+    return WitnessGenerator(generator.path, cache_dir=settings.CUZKWEB_HOME / "cache" / "wasm")
 
 
 @lru_cache(1)
-def _r1cs(path: str) -> R1cs:
-    return read_r1cs(path)
+def _r1cs(system: AtHand) -> R1cs:
+    return read_r1cs(str(system.path))
+
+
+def circuit_of_resident(name: str) -> str:
+    """The circuit whose key a device holds under a name."""
+    return name.partition(AGAIN)[0]
+
+
+def _resident_name(circuit_id: str, mark: str) -> str:
+    """The name under which a device keeps a key: another one when the key's file is another than before."""
+    marks = _marks.setdefault(circuit_id, [])
+    if mark not in marks:
+        marks.append(mark)
+    place = marks.index(mark)
+    return f"{circuit_id}{AGAIN}{place}" if place else circuit_id
+
+
+AGAIN = "#"
+_marks: dict[str, list[str]] = {}

@@ -8,6 +8,7 @@ from django.conf import settings
 from kernels.device import ProverSums, open_device
 from proving import spool
 from proving.formats.snarkjs import proof_to_json, public_to_json
+from proving.formats.words import to_integers
 from proving.groth16.assembly import assemble, draw_scalar
 from proving.groth16.objects import Proof
 from proving.groth16.prover import prove_sums, public_signals
@@ -15,6 +16,7 @@ from proving.groth16.proving_key import ProvingKey
 from proving.groth16.verifier import Verdict, verify
 from proving.models import Circuit
 from proving.services import circuits, conclude, dispatch, live, record
+from proving.services.artefact_cache import DamagedArtefact
 from proving.services.pulse import Pulse
 from proving.services.stage import BadInput, Report, refusal, under_lease
 from proving.services.station import here
@@ -30,6 +32,26 @@ class Checked:
     proof: Proof
     public: tuple[int, ...]
     fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What an attempt's synthesis made. The evaluations are large and mostly not needed here."""
+
+    job_id: str
+    index: int
+    attempt: int
+
+    def public(self, key: ProvingKey) -> tuple[int, ...]:
+        """The public signals."""
+        kept = spool.read_public(self.job_id, self.index, self.attempt)
+        if kept is None:
+            return public_signals(key, self.evaluations().witness)
+        return tuple(to_integers(kept))
+
+    def evaluations(self) -> spool.Evaluations:
+        """All of it."""
+        return spool.map_evaluations(self.job_id, self.index, self.attempt)
 
 
 def finalize(job_id: str, index: int, attempt: int) -> Report:
@@ -52,24 +74,27 @@ def _work(claim: Claimed, pulse: Pulse) -> bool:
         return True
     record.finalize_started(claim.assignment)
     circuit = circuits.circuit_of(job_id)
-    found = spool.map_evaluations(job_id, index, claim.evaluations_attempt)
+    made = Made(job_id, index, claim.evaluations_attempt)
     sums = spool.read_sums(job_id, index, claim.source_attempt)
-    checked = _checked(circuit, found, sums, pulse)
+    checked = _checked(circuit, sums, made, pulse)
     stored = record.proved(
         claim.assignment, proof_to_json(checked.proof), public_to_json(checked.public), fault=checked.fault
     )
     if not stored:
         raise BadInput("ended", "the partition had ended before its proof was stored")
+    if checked.fault:
+        live.store().mark_fault(record.device_of(job_id, index), checked.fault)
     return True
 
 
-def _checked(circuit: Circuit, found: spool.Evaluations, sums: ProverSums, pulse: Pulse) -> Checked:
+def _checked(circuit: Circuit, sums: ProverSums, made: Made, pulse: Pulse) -> Checked:
     """A verified proof: from the device's sums, else, once, from sums that the host makes itself."""
     key = circuits.proving_key(circuit)
-    public = public_signals(key, found.witness)
+    public = made.public(key)
     proof, verdict = _blinded(circuit, key, sums, public)
     if verdict.valid:
         return Checked(proof, public)
+    found = made.evaluations()
     host = open_device("host", threads=here().threads)
     try:
         again = prove_sums(host, key, found.witness, found.a, found.b, cancelled=pulse.stopped)
@@ -77,6 +102,8 @@ def _checked(circuit: Circuit, found: spool.Evaluations, sums: ProverSums, pulse
         host.close()
     proof, second = _blinded(circuit, key, again, public)
     if not second.valid:
+        if found_damaged := circuits.damaged(circuit):
+            raise DamagedArtefact(f"the circuit's {found_damaged[0]} is damaged on this host")
         raise BadInput("unsatisfied_witness", "the witness does not satisfy the circuit")
     fault = f"a proof from this device's sums failed its check: {verdict.reason}"
     logger.error("device fault: %s", fault)

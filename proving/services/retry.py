@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,17 +42,20 @@ def retry_job(job: Job) -> Submitted:
     request = JobRequest(job.circuit, priority=Priority(job.priority), label=job.label)
     try:
         if job.input_form == InputForm.WITNESS:
-            return submit_witnesses(
-                job.owner, request, [_witness(job, i) for i in range(job.partition_count)]
-            )
+            return _resubmit_witnesses(job, request)
         inputs = [parse_json(spool.read_input(job.pk, index)) for index in range(job.partition_count)]
     except FileNotFoundError:
         raise conflict("inputs_deleted", "its inputs were deleted when it ended: submit them again") from None
     return submit_inputs(job.owner, request, inputs)
 
 
-def _witness(job: Job, index: int) -> KeptWitness:
-    path = spool.witness_upload(job.pk, index)
-    if path is None:
-        raise FileNotFoundError
-    return KeptWitness(path)
+def _resubmit_witnesses(job: Job, request: JobRequest) -> Submitted:
+    with ExitStack() as open_files:
+        kept = [
+            open_files.enter_context(spool.witness_upload(job.pk, index))
+            for index in range(job.partition_count)
+        ]
+        uploads = [KeptWitness(path) for path in kept if path is not None]
+        if len(uploads) != len(kept):
+            raise FileNotFoundError
+        return submit_witnesses(job.owner, request, uploads)

@@ -75,6 +75,8 @@ def _work(claim: Claimed, pulse: Pulse) -> bool:
     found = evaluate(key, witness, here().threads)
     if pulse.stopped():
         raise Cancelled
+    public = witness[1 : key.public_count + 1]
+    spool.store_public(assignment.job, assignment.partition, assignment.attempt, public)
     whole = spool.Evaluations(witness, found.a, found.b)
     spool.write_evaluations(assignment.job, assignment.partition, assignment.attempt, whole)
     return True
@@ -84,12 +86,12 @@ def _witness(
     circuit: Circuit, key: ProvingKey, job_id: str, index: int, log: Callable[[str], None]
 ) -> NDArray[np.uint64]:
     """The partition's witness, (wires, 4) plain. Raises BadInput where the input is at fault."""
-    uploaded = spool.witness_upload(job_id, index)
     try:
-        if uploaded is not None:
-            witness = read_witness(uploaded, key.curve, key.variable_count).values
-        else:
-            witness = _generated(circuit, spool.read_input(job_id, index), key, log)
+        with spool.witness_upload(job_id, index) as uploaded:
+            if uploaded is not None:
+                witness = read_witness(uploaded, key.curve, key.variable_count).values
+            else:
+                witness = _generated(circuit, spool.read_input(job_id, index), key, log)
     except InputError as error:
         raise BadInput("bad_input", str(error)) from None
     except FormatError as error:

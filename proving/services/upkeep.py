@@ -55,7 +55,7 @@ def sweep_spool() -> int:
 
     def keep(names: list[str]) -> set[str]:
         live_ids = Job.objects.exclude(state__in=TERMINAL_JOB_STATES).values_list("pk", flat=True)
-        return {spool.job_folder(job_id).name for job_id in live_ids} & set(names)
+        return {spool.folder_name(job_id) for job_id in live_ids} & set(names)
 
     return spool.sweep(keep, max(settings.CUZKWEB_KEEP_SPOOL_SECONDS, settings.CUZKWEB_KEEP_INPUTS_SECONDS))
 

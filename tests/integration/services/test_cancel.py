@@ -97,9 +97,9 @@ def test_witnesses_are_tried_again(
 ) -> None:
     job = submit_witnesses(alice, JobRequest(circuit), [as_upload(multiplier.wtns)]).job
     again = retry_job(put(job, JobState.FAILED)).job
-    kept = spool.witness_upload(again.pk, 0)
-    assert kept is not None
-    assert kept.read_bytes() == multiplier.wtns.read_bytes()
+    with spool.witness_upload(again.pk, 0) as kept:
+        assert kept is not None
+        assert kept.read_bytes() == multiplier.wtns.read_bytes()
 
 
 @pytest.mark.parametrize("state", [JobState.QUEUED, JobState.RUNNING, JobState.CANCELLING, JobState.DONE])

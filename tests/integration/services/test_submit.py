@@ -71,9 +71,9 @@ def test_a_witness_file_is_a_partition(
     uploads = [as_upload(multiplier.wtns), as_upload(multiplier.wtns)]
     job = committed(submit_witnesses, alice, JobRequest(circuit), uploads).job
     assert (job.partition_count, job.input_form) == (2, InputForm.WITNESS)
-    kept = spool.witness_upload(job.pk, 1)
-    assert kept is not None
-    assert kept.read_bytes() == multiplier.wtns.read_bytes()
+    with spool.witness_upload(job.pk, 1) as kept:
+        assert kept is not None
+        assert kept.read_bytes() == multiplier.wtns.read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -35,12 +35,14 @@ def test_inputs_come_back_as_they_went_in() -> None:
 
 
 def test_uploads_are_written_chunk_by_chunk() -> None:
-    assert spool.witness_upload("job", 0) is None
+    with spool.witness_upload("job", 0) as absent:
+        assert absent is None
 
-    path = spool.store_witness_upload("job", 0, iter([b"wt", b"ns"]))
+    assert spool.store_witness_upload("job", 0, iter([b"wt", b"ns"])) == 4
 
-    assert spool.witness_upload("job", 0) == path
-    assert path.read_bytes() == b"wtns"
+    with spool.witness_upload("job", 0) as path:
+        assert path is not None
+        assert path.read_bytes() == b"wtns"
 
 
 def test_evaluations_are_mapped_as_they_were_written() -> None:
@@ -66,7 +68,7 @@ def test_evaluations_belong_to_one_attempt() -> None:
 
 def test_evaluations_that_are_not_whole_are_refused() -> None:
     spool.write_evaluations("job", 0, 1, some_evaluations())
-    path = spool.evaluations_path("job", 0, 1)
+    path = spool.job_folder("job") / "0.1.evaluations"
     path.write_bytes(path.read_bytes()[:-32])
 
     with pytest.raises(ValueError, match="not whole"):
