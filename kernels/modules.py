@@ -11,7 +11,7 @@ from enum import Enum
 
 from kernels.curves import Curve, Group
 
-OPTIONS = ("--std=c++17", "--default-device", "--device-int128")
+OPTIONS = ("-std=c++20", "-default-device")
 ENTRY_BYTES = 8
 RECODING_BYTES = 48
 

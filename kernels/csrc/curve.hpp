@@ -47,7 +47,7 @@ CUZK_HD constexpr xyzz<E> lift(const affine<E>& p) {
 }
 
 template <class E>
-CUZK_HD constexpr xyzz<E> double_point(const xyzz<E>& p) {
+CUZK_CALL constexpr xyzz<E> double_point(const xyzz<E>& p) {
   if (p.is_infinity()) return p;
   E u = twice(p.y), v = square(u), w = u * v, s = p.x * v, xx = square(p.x);
   E m = twice(xx) + xx;
@@ -55,7 +55,7 @@ CUZK_HD constexpr xyzz<E> double_point(const xyzz<E>& p) {
   return {x, m * (s - x) - w * p.y, v * p.zz, w * p.zzz};
 }
 template <class E>
-CUZK_HD constexpr xyzz<E> double_point(const affine<E>& p) {
+CUZK_CALL constexpr xyzz<E> double_point(const affine<E>& p) {
   if (p.is_infinity()) return xyzz<E>::infinity();
   E u = twice(p.y), v = square(u), w = u * v, s = p.x * v, xx = square(p.x);
   E m = twice(xx) + xx;

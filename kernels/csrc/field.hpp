@@ -4,6 +4,10 @@
 #pragma once
 #include "constants.hpp"
 
+#ifdef CUZK_DEVICE
+#include "cuda/field.cuh"
+#else
+
 namespace cuzk {
 
 template <class F>
@@ -17,6 +21,12 @@ struct fe {
   }
   CUZK_HD static constexpr fe zero() { return fe{}; }
   CUZK_HD static constexpr fe one() { return load(F::one); }
+  CUZK_HD static constexpr fe radix_squared() { return load(F::r2); }
+  CUZK_HD static constexpr fe unit() {  // the integer 1
+    fe r{};
+    r.w[0] = 1;
+    return r;
+  }
   CUZK_HD constexpr void store(u64* words) const {
     for (int i = 0; i < F::words; i++) words[i] = w[i];
   }
@@ -115,6 +125,12 @@ CUZK_HD constexpr fe<F> operator*(const fe<F>& a, const fe<F>& b) {
   return reduce_once<F>(t);
 }
 
+}  // namespace cuzk
+
+#endif  // what the device has of its own
+
+namespace cuzk {
+
 template <class F>
 CUZK_HD constexpr fe<F> square(const fe<F>& a) {
   return a * a;
@@ -128,17 +144,15 @@ CUZK_HD constexpr fe<F> twice(const fe<F>& a) {
 // From any integer of F::words words to Montgomery form, and back to the canonical integer.
 template <class F>
 CUZK_HD constexpr fe<F> to_montgomery(const fe<F>& integer) {
-  return fe<F>::load(F::r2) * integer;  // only the left factor has to be canonical
+  return fe<F>::radix_squared() * integer;  // only the left factor has to be canonical
 }
 template <class F>
 CUZK_HD constexpr fe<F> from_montgomery(const fe<F>& a) {
-  fe<F> unit{};
-  unit.w[0] = 1;
-  return a * unit;
+  return a * fe<F>::unit();
 }
 
 template <class F>
-CUZK_HD constexpr fe<F> power(const fe<F>& base, const u64* exponent, int exponent_words) {
+CUZK_CALL constexpr fe<F> power(const fe<F>& base, const u64* exponent, int exponent_words) {
   fe<F> r = fe<F>::one();
   for (int i = 64 * exponent_words - 1; i >= 0; i--) {
     r = square(r);
@@ -147,7 +161,7 @@ CUZK_HD constexpr fe<F> power(const fe<F>& base, const u64* exponent, int expone
   return r;
 }
 template <class F>
-CUZK_HD constexpr fe<F> power(const fe<F>& base, u64 exponent) {
+CUZK_CALL constexpr fe<F> power(const fe<F>& base, u64 exponent) {
   fe<F> r = fe<F>::one(), factor = base;
   for (; exponent != 0; exponent >>= 1) {
     if (exponent & 1) r = r * factor;

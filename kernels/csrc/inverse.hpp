@@ -11,6 +11,10 @@
 #pragma once
 #include "field.hpp"
 
+#ifdef CUZK_DEVICE
+#include "cuda/inverse.cuh"
+#else
+
 namespace cuzk {
 namespace division_steps {
 
@@ -178,3 +182,5 @@ CUZK_HD fe<F> inverse(const fe<F>& a) {
 }
 
 }  // namespace cuzk
+
+#endif  // what the device has of its own
