@@ -119,6 +119,16 @@ class Device(Protocol):
         ...
 
     @property
+    def bounded(self) -> bool:
+        """Whether a key and its work have to fit the budget; else what does not fit is done in pieces."""
+        ...
+
+    @property
+    def usable(self) -> bool:
+        """False once the hardware failed so that only a new process can use it: proofs come from the CPU."""
+        ...
+
+    @property
     def evaluates(self) -> bool:
         """Whether it evaluates constraints sooner than evaluations reach it: leave `a` and `b` out."""
         ...

@@ -68,6 +68,8 @@ class HostDevice:
 
     name = "host"
     evaluates = False
+    bounded = True
+    usable = True
 
     def __init__(self, *, budget_bytes: int | None = None, threads: int = 0) -> None:
         self.model = processor_model()

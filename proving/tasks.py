@@ -1,5 +1,7 @@
 """The four tasks. Each takes ids, calls its service, and puts the message back where it came too early."""
 
+from typing import Any
+
 from celery import shared_task
 from celery.exceptions import Reject
 
@@ -13,10 +15,11 @@ def synthesize(job_id: str, index: int, attempt: int) -> None:
     conclude(synthesis_stage.synthesize(job_id, index, attempt))
 
 
-@shared_task(name="prove")
-def prove(job_id: str, index: int, attempt: int) -> None:
+@shared_task(name="prove", bind=True)
+def prove(self: Any, job_id: str, index: int, attempt: int) -> None:
     """Evaluations to raw sums, on the worker's own device."""
-    conclude(device_stage.prove(job_id, index, attempt))
+    queue = (self.request.delivery_info or {}).get("routing_key", "")
+    conclude(device_stage.prove(job_id, index, attempt, queue))
 
 
 @shared_task(name="finalize")

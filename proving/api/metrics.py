@@ -28,6 +28,11 @@ FAMILIES: dict[str, tuple[str, str]] = {
     "cuzkweb_completed_total": ("counter", "Jobs done, by proof kind."),
     "cuzkweb_failed_total": ("counter", "Jobs failed, by proof kind."),
     "cuzkweb_stale_writes_total": ("counter", "Calls by actors that no longer held what they wrote to."),
+    "cuzkweb_device_faults_total": (
+        "counter",
+        "Results of a device that were wrong; the host made good ones.",
+    ),
+    "cuzkweb_device_utilisation": ("gauge", "The share of the last seconds in which a device computed."),
     "cuzkweb_attempts_total": ("counter", "Attempts at partitions that ended, by outcome."),
     "cuzkweb_lease_expiries_total": ("counter", "Attempts that ended because their worker was lost."),
     "cuzkweb_device_seconds_total": ("counter", "Seconds that devices have spent on attempts that ended."),
@@ -60,6 +65,7 @@ def _of_document(document: Mapping[str, Any]) -> dict[str, list[Sample]]:
         "cuzkweb_completed_total": _by("proof_kind", counters["completed_by_kind"]),
         "cuzkweb_failed_total": _by("proof_kind", counters["failed_by_kind"]),
         "cuzkweb_stale_writes_total": _by("op", counters["stale_writes"]),
+        "cuzkweb_device_faults_total": _by("device", counters.get("device_faults", {})),
         **_of_workers([worker for worker in workers if worker.get("name")]),
     }
 
@@ -80,6 +86,9 @@ def _of_workers(workers: list[Mapping[str, Any]]) -> dict[str, list[Sample]]:
             if (silence := worker.get("last_seen_secs_ago")) is not None
         ],
         "cuzkweb_device_memory_bytes": memory,
+        "cuzkweb_device_utilisation": [
+            (labels, share) for labels, worker in named if (share := worker.get("utilisation")) is not None
+        ],
         "cuzkweb_resident_keys": [
             (labels, len(worker.get("resident_keys") or ())) for labels, worker in named
         ],

@@ -3,14 +3,14 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernels.constraints import evaluate
-from kernels.device import Device, ProverSums, Stage, never, silent
+from kernels.device import Device, KeyPoints, ProverSums, Stage, never, silent
 from proving.groth16.assembly import assemble, draw_scalar
 from proving.groth16.objects import Proof
 from proving.groth16.proving_key import ProvingKey
@@ -60,18 +60,23 @@ def prove_sums(
     device: Device,
     key: ProvingKey,
     witness: Words,
-    a: Words,
-    b: Words,
+    a: Words | None,
+    b: Words | None,
     *,
     cancelled: Callable[[], bool] = never,
     report: Callable[[Stage, float], None] = silent,
 ) -> ProverSums:
     """The device's part of a proof: quotient, A, B1, B2, C, H.
 
-    `witness` is (wires, 4) plain; `a` and `b` are (domain, 4) in Montgomery form and are left as they are.
-    Raises kernels.device.Cancelled between stages, ValueError where sizes and key do not match.
+    `witness` is (wires, 4) plain; `a` and `b` are (domain, 4) in Montgomery form and are left as they are,
+    or None: then the device evaluates the key's coefficients. Raises kernels.device.Cancelled between stages,
+    ValueError where sizes and key do not match.
     """
-    return device.prove(key.key_id, lambda: key.points, witness, a, b, cancelled=cancelled, report=report)
+
+    def load() -> KeyPoints:
+        return replace(key.points, coefficients=key.coefficients)
+
+    return device.prove(key.key_id, load, witness, a, b, cancelled=cancelled, report=report)
 
 
 def prove(
@@ -90,8 +95,10 @@ def prove(
     """
     if witness.shape != (key.variable_count, 4):
         raise ValueError(f"witness has {len(witness)} values, key wants {key.variable_count}")
-    with timed(Step.EVALUATE, report):
-        a, b = evaluate(key.curve, key.coefficients, witness, key.domain_size, threads)
+    a = b = None
+    if not device.evaluates:
+        with timed(Step.EVALUATE, report):
+            a, b = evaluate(key.curve, key.coefficients, witness, key.domain_size, threads)
     sums = timed_sums(device, key, witness, a, b, cancelled=cancelled, report=report)
     with timed(Step.ASSEMBLE, report):
         proof = assemble(key, sums, draw_scalar(key.curve), draw_scalar(key.curve))
@@ -107,8 +114,8 @@ def timed_sums(
     device: Device,
     key: ProvingKey,
     witness: Words,
-    a: Words,
-    b: Words,
+    a: Words | None,
+    b: Words | None,
     *,
     cancelled: Callable[[], bool],
     report: Callable[[Stage | Step, float], None],

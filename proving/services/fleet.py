@@ -24,19 +24,21 @@ INCARNATION = uuid.uuid4().hex
 
 
 def join() -> None:
-    """Register this process's slot. What an earlier life of the same name still held is sent again."""
-    answer = live.store().register_worker(_specification())
-    if isinstance(answer, Registered):
-        for lost in answer.lost:
-            conclude.follow_up(lost)
+    """Register this process's slots. What an earlier life of the same name still held is sent again."""
+    for name in here().claimants:
+        answer = live.store().register_worker(_specification(name))
+        if isinstance(answer, Registered):
+            for lost in answer.lost:
+                conclude.follow_up(lost)
 
 
 def leave() -> None:
-    """This slot takes no more work, for good."""
-    answer = live.store().forget_worker(here().claimant)
-    if isinstance(answer, Forgotten):
-        for lost in answer.lost:
-            conclude.follow_up(lost)
+    """This process's slots take no more work, for good."""
+    for name in here().claimants:
+        answer = live.store().forget_worker(name)
+        if isinstance(answer, Forgotten):
+            for lost in answer.lost:
+                conclude.follow_up(lost)
 
 
 def show_signs_of_life() -> None:
@@ -58,13 +60,30 @@ def _keep_showing() -> None:
 
 def _show_once() -> None:
     place = here()
+    store = live.store()
     if place.kind == WorkerKind.DEVICE:
         memory, keys = _device_state(device())
-        answer = live.store().worker_seen(place.claimant, memory, keys)
+        share = _utilisation()
+        answers = [store.worker_seen(name, memory, keys, share) for name in place.claimants]
     else:
-        answer = live.store().worker_seen(place.claimant)
-    if isinstance(answer, Refused):
+        answers = [store.worker_seen(name) for name in place.claimants]
+    if any(isinstance(answer, Refused) for answer in answers):
         join()
+
+
+class _Seen:
+    """When the device was asked last, and how long it had computed by then."""
+
+    at = time.monotonic()
+    busy = 0.0
+
+
+def _utilisation() -> float:
+    """The share of the time since the last call in which the device computed."""
+    now, busy = time.monotonic(), device().busy_seconds
+    share = (busy - _Seen.busy) / max(now - _Seen.at, 1e-3)
+    _Seen.at, _Seen.busy = now, busy
+    return min(1.0, max(0.0, share))
 
 
 def _device_state(own: Device) -> tuple[DeviceMemory, list[ResidentKey]]:
@@ -75,11 +94,11 @@ def _device_state(own: Device) -> tuple[DeviceMemory, list[ResidentKey]]:
     return DeviceMemory(memory.total_bytes, memory.used_bytes), keys
 
 
-def _specification() -> WorkerSpec:
+def _specification(name: str) -> WorkerSpec:
     place = here()
     is_device = place.kind == WorkerKind.DEVICE
     return WorkerSpec(
-        name=place.claimant,
+        name=name,
         kind=place.kind,
         host=place.host,
         device=place.device,
@@ -88,5 +107,5 @@ def _specification() -> WorkerSpec:
         pid=os.getpid(),
         version=version("cuzkweb"),
         incarnation=f"{INCARNATION}.{os.getpid()}",
-        memory_bytes=device().memory().total_bytes if is_device else 0,
+        memory_bytes=device().memory().total_bytes if is_device and device().bounded else 0,
     )

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from proving.tracker import estimate, narrow
+from proving.tracker.faults import DeviceFaults
 from proving.tracker.narrow import Viewer
 from proving.tracker.records import JobState, PartitionRecord, PastAttempt, Phase, Spell, WorkerKind
 from proving.tracker.tally import HELD
@@ -227,7 +228,17 @@ def _device_worker(worker: "LiveWorker", snapshot: "Snapshot") -> dict[str, Any]
         "draining": record.draining,
         "resident_keys": [key.circuit_id for key in record.resident_keys if key.kind == "srs"],
         "memory": _device_memory(worker, snapshot.held_bytes.get(spec.place, 0)),
+        "utilisation": record.utilisation,
+        "faults": _faults(snapshot.device_faults.get(spec.place, DeviceFaults())),
         "recent": [_spell(spell) for spell in worker.recent if spell.ended_at >= now - RECENT_SECONDS],
+    }
+
+
+def _faults(faults: DeviceFaults) -> dict[str, Any]:
+    return {
+        "count": faults.count,
+        "last_at": iso(faults.last_at),
+        "last_reason": faults.last_reason or None,
     }
 
 
@@ -313,10 +324,16 @@ def _occupants(snapshot: "Snapshot", host: str) -> Iterator[dict[str, Any]]:
 
 
 def _allocations(snapshot: "Snapshot") -> dict[str, list[dict[str, Any]]]:
-    """What workers said they keep in memory, one line a circuit: bytes summed, the latest use."""
+    """What workers said they keep in memory, one line a circuit: bytes summed, the latest use.
+
+    The slots of one process tell the same.
+    """
     now = snapshot.generated_at
     found: dict[str, dict[str, dict[str, Any]]] = {"srs": {}, "pce": {}}
-    for worker in snapshot.workers:
+    processes = {
+        worker.record.spec.incarnation or worker.record.spec.name: worker for worker in snapshot.workers
+    }
+    for worker in processes.values():
         since = max(0.0, now - worker.record.reported_at)
         for key in worker.record.resident_keys:
             used = since + key.last_used_secs_ago
@@ -344,6 +361,7 @@ def _counters(snapshot: "Snapshot", counts: Counter[str]) -> dict[str, Any]:
         "total_cancelled": sum(ended["cancelled"].values()),
         "stale_writes_total": sum(snapshot.stale_writes.values()),
         "stale_writes": dict(snapshot.stale_writes),
+        "device_faults": {place: faults.count for place, faults in snapshot.device_faults.items()},
     }
 
 

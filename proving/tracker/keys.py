@@ -90,6 +90,16 @@ class Keys:
         return self.name("held")
 
     @property
+    def faults(self) -> str:
+        """How often the results of each device were wrong."""
+        return self.name("faults")
+
+    @property
+    def fault_notes(self) -> str:
+        """The last fault of each device: when and what."""
+        return self.name("fault-notes")
+
+    @property
     def claims(self) -> str:
         """How many claims were granted, each under an epoch of its own."""
         return self.name("claims")

@@ -301,7 +301,8 @@ class WorkerRecord:
     """A registered worker slot. Whether it is busy is not stored: it is `assignment is not None`.
 
     `shown_at` is when a sign of life last made a new version of the snapshot, `epoch` the last one under
-    which this slot claimed something.
+    which this slot claimed something, `utilisation` the share of the time before the last sign of life in
+    which the device computed.
     """
 
     spec: WorkerSpec
@@ -315,6 +316,7 @@ class WorkerRecord:
     reported_at: float = 0.0
     shown_at: float = 0.0
     epoch: int = 0
+    utilisation: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,6 +156,16 @@ DEVICE_WORKER = record(
                 "occupants": array(record({"kind": one_of(["key", "work"]), **KEY})),
             }
         ),
+        "utilisation": optional(
+            _typed("number", "the share of the last seconds in which it computed", minimum=0, maximum=1)
+        ),
+        "faults": record(
+            {
+                "count": count("results of the device that were wrong; the host made good ones"),
+                "last_at": optional(moment()),
+                "last_reason": optional(text()),
+            }
+        ),
         "recent": array(
             _typed(
                 "array",
@@ -219,6 +229,7 @@ COUNTERS = record(
         "total_cancelled": count("jobs"),
         "stale_writes_total": count("calls of late, duplicate or foreign actors, all of them refused"),
         "stale_writes": counts("the same by operation"),
+        "device_faults": counts("results that were wrong, by device; the host made good ones"),
     }
 )
 BUFFERS = record(

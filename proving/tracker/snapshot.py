@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
-from proving.tracker import codec, consistency, document
+from proving.tracker import codec, consistency, document, faults
+from proving.tracker.faults import DeviceFaults
 from proving.tracker.ledger import Ledger, Limits
 from proving.tracker.narrow import Viewer
 from proving.tracker.records import Assignment, JobRecord, PartitionRecord, Spell, WorkerRecord
@@ -86,7 +87,7 @@ return {
     joined(jobs), joined(tallies), joined(changed), joined(shown), joined(read('MGET', names)),
     workers, redis.call('ZCARD', KEYS[9]),
     redis.call('HGETALL', KEYS[5]), redis.call('HGETALL', KEYS[6]), redis.call('HGETALL', KEYS[7]),
-    redis.call('HGETALL', KEYS[8]),
+    redis.call('HGETALL', KEYS[8]), redis.call('HGETALL', KEYS[10]), redis.call('HGETALL', KEYS[11]),
 }
 """
 
@@ -131,7 +132,8 @@ class LiveWorker:
 class Snapshot:
     """Everything live at one instant of the server's clock. `rev` is its version, fit for an ETag.
 
-    `leases` is how many leases run; `pace` what was done so far, by circuit and phase.
+    `leases` is how many leases run; `pace` what was done so far, by circuit and phase; `device_faults` are by
+    device (see `WorkerSpec.place`).
     """
 
     rev: int
@@ -145,6 +147,7 @@ class Snapshot:
     held_bytes: Mapping[str, int]
     pace: Mapping[str, float]
     limits: Limits
+    device_faults: Mapping[str, DeviceFaults] = field(default_factory=dict)
 
     @property
     def consistent(self) -> bool:
@@ -186,8 +189,9 @@ def read_snapshot(ledger: Ledger, limit: int | None = None, jobs: Collection[str
     keys = ledger.keys
     names = [keys.jobs, keys.workers, keys.rev, keys.started, keys.counters, keys.stale, keys.held, keys.pace]
     read = ledger.client.register_script(READ)
-    found = read(keys=[*names, keys.leases], args=[keys.prefix, -1 if limit is None else limit, *jobs])
-    clock, rev, started, *lines, workers, leases, counters, stale, held, pace = found
+    names += [keys.leases, keys.faults, keys.fault_notes]
+    found = read(keys=names, args=[keys.prefix, -1 if limit is None else limit, *jobs])
+    clock, rev, started, *lines, workers, leases, counters, stale, held, pace, fault_counts, notes = found
     return Snapshot(
         rev=int(rev or 0),
         generated_at=int(clock[0]) + int(clock[1]) / 1e6,
@@ -200,6 +204,7 @@ def read_snapshot(ledger: Ledger, limit: int | None = None, jobs: Collection[str
         held_bytes=_numbers(held),
         pace={name.decode(): float(value) for name, value in zip(pace[::2], pace[1::2], strict=True)},
         limits=ledger.limits,
+        device_faults=faults.read(_pairs(fault_counts), _pairs(notes)),
     )
 
 
@@ -228,6 +233,10 @@ def _live_worker(worker: bytes, recent: list[bytes]) -> LiveWorker:
 def _worker_order(worker: LiveWorker) -> tuple[str, int, str]:
     record = worker.record
     return record.spec.kind, record.worker_id, record.spec.name
+
+
+def _pairs(flat: list[bytes]) -> dict[bytes, bytes]:
+    return dict(zip(flat[::2], flat[1::2], strict=True))
 
 
 def _numbers(flat: list[bytes]) -> dict[str, int]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import redis
 
-from proving.tracker import answers
+from proving.tracker import answers, faults
 from proving.tracker import events as e
 from proving.tracker.keys import Keys, parse_member
 from proving.tracker.ledger import Ledger, Limits, open_records, same_life
@@ -256,17 +256,28 @@ class Store:
         name: str,
         memory: DeviceMemory | None = None,
         resident_keys: Sequence[ResidentKey] | None = None,
+        utilisation: float | None = None,
     ) -> Seen | Refused:
-        """A sign of life with what changed. unknown: register again."""
+        """A sign of life with what changed; `utilisation` is 0 to 1. unknown: register again."""
 
         def see(worker: WorkerRecord, now: float) -> WorkerRecord:
             keys = worker.resident_keys if resident_keys is None else tuple(resident_keys)
             told = worker.reported_at if resident_keys is None else now
             return replace(
-                worker, seen_at=now, memory=memory or worker.memory, resident_keys=keys, reported_at=told
+                worker,
+                seen_at=now,
+                memory=memory or worker.memory,
+                resident_keys=keys,
+                reported_at=told,
+                utilisation=utilisation,
             )
 
         return self.ledger.change_worker("worker_seen", name, see, _seen)
+
+    def mark_fault(self, place: str, reason: str) -> None:
+        """A result of the device at `place` (see `WorkerSpec.place`) was wrong; a proof came of it all the
+        same, from the host."""
+        faults.mark(self.ledger, place, reason)
 
     def drain_worker(self, name: str) -> Seen | Refused:
         """Let the worker finish what it has and claim nothing more."""

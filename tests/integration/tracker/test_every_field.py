@@ -15,6 +15,7 @@ from tests.support.tracker import Driver
 
 PAGE = REPOSITORY / "docs" / "status.schema.json"
 
+BY_NAME = ("_by_kind", "counts", "stale_writes", "device_faults")
 CONSTANT = {"order", "memory.hosts.occupants.kind", "others.jobs", "others.counts"}
 """In one reading only, of one kind only so far, or for other readers (see test_narrow)."""
 
@@ -64,7 +65,8 @@ def readings(valkey) -> Iterator[dict]:
     store.worker_seen("gpu0@host", DeviceMemory(5_000, 800), keys)
     yield store.snapshot().document()
     keys = [ResidentKey("new", 800, 9.0), ResidentKey("newer", 30, 0.5, in_use=True, kind="pce")]
-    store.worker_seen("gpu0@host", DeviceMemory(6_000, 900), keys)
+    store.worker_seen("gpu0@host", DeviceMemory(6_000, 900), keys, utilisation=0.25)
+    store.mark_fault("host/host", "a sum is not on its curve")
     wider = Store(valkey, host_budget_bytes=2_000, synthesis_slots=3)
     yield wider.snapshot().document()
     held = store.partition("job", 0).assignment
@@ -87,7 +89,7 @@ def readings(valkey) -> Iterator[dict]:
 
 def leaves(value: object, path: str = "") -> Iterator[tuple[str, str]]:
     """Every field of a document with what it says; elements of a list share one path."""
-    if isinstance(value, dict) and value and not path.endswith(("_by_kind", "counts", "stale_writes")):
+    if isinstance(value, dict) and value and not path.endswith(BY_NAME):
         for name, inner in value.items():
             yield from leaves(inner, f"{path}.{name}".lstrip("."))
     elif isinstance(value, list) and value and isinstance(value[0], dict):

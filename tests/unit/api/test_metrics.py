@@ -23,6 +23,7 @@ DOCUMENT = {
             "last_seen_secs_ago": 0.5,
             "memory": {"total_bytes": 9, "used_bytes": 4},
             "resident_keys": [{"key_id": "k"}],
+            "utilisation": 0.75,
         },
         {"state": "idle", "name": "gpu1@a", "last_seen_secs_ago": None, "memory": None, "resident_keys": []},
     ],
@@ -31,6 +32,7 @@ DOCUMENT = {
         "completed_by_kind": {"groth16": 5, 'o"dd\\': 1},
         "failed_by_kind": {},
         "stale_writes": {"finish": 3},
+        "device_faults": {"a/cuda:0": 2},
     },
 }
 
@@ -56,6 +58,8 @@ def test_every_number_is_found_by_a_prometheus_reader() -> None:
         ("cuzkweb_completed_total", "groth16"): 5,
         ("cuzkweb_completed_total", 'o"dd\\'): 1,
         ("cuzkweb_stale_writes_total", "finish"): 3,
+        ("cuzkweb_device_faults_total", "a/cuda:0"): 2,
+        ("cuzkweb_device_utilisation", "gpu0@a"): 0.75,
         ("cuzkweb_live_jobs",): 2,
         ("cuzkweb_snapshot_consistent",): 1,
         ("cuzkweb_worker_busy", "gpu0@a"): 1,
