@@ -28,6 +28,9 @@ POLICY = "; ".join(
     ]
 )
 
+# stands in the addresses that the page fills in for each job
+JOB = "JOB"
+
 
 @dataclass(frozen=True, slots=True)
 class Link:
@@ -67,6 +70,9 @@ def status_page(request: HttpRequest) -> HttpResponse:
             "links": navigation(),
             "status_url": reverse("cuzk-status"),
             "stream_url": reverse("status-stream"),
+            "history_url": reverse("status-history"),
+            "job_page": reverse("admin:proving_job_change", args=[JOB]),
+            "proof_url": reverse("job-proof", args=[JOB]),
             "login_url": f"{login}?next={reverse('panel:status')}",
             "docs_url": reverse("docs"),
             "jobs_url": reverse("admin:proving_job_changelist"),

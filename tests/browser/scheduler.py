@@ -219,11 +219,17 @@ class Afternoon:
             "priority": work.priority,
             "label": work.label,
             "circuit_id": work.circuit,
+            "circuit_name": work.circuit,
             "submitted_at": self.began + work.submitted,
             "deadline": None if work.deadline is None else self.began + work.deadline,
+            "eta_at": self._estimate(work, courses, now),
             "waiting_for": self._shortage(work, free) if work.held else None,
             "partitions": partitions,
         }
+
+    def _estimate(self, work: Work, courses: list[Course], now: float) -> float | None:
+        end = max(c.ended for c in courses)
+        return None if work.held or end <= now else round(self.began + end)
 
     @staticmethod
     def _shortage(work: Work, free: int) -> Document:
@@ -285,6 +291,7 @@ class Afternoon:
             "device": "host" if total < 40 * GIB else f"cuda:{number}",
             "model": self.devices[name],
             "host": name.partition("@")[2],
+            "version": "0.9.0",
             "last_seen_secs_ago": 0.4,
             "idle_since": None if current else self.began + (past[-1].end if past else 0),
             "resident_keys": keys,
@@ -318,6 +325,7 @@ class Afternoon:
                 "state": "working" if name in busy else "idle",
                 "current_job": busy[name].work.job_id if name in busy else None,
                 "current_partition": busy[name].index if name in busy else None,
+                "version": "0.9.0",
                 "last_seen_secs_ago": 0.7,
             }
             for name in names

@@ -30,13 +30,14 @@ class _Server(ThreadingHTTPServer):
 
 
 class Stage:
-    """Serves `/`, `/static/` and `/status`, and events while `streaming`.
+    """Serves `/`, `/static/`, `/status` and its history, and events while `streaming`.
 
-    Set `document` (a value or a function), `fault` and `streaming` at any time.
+    Set `document` (a value or a function), `history`, `fault` and `streaming` at any time.
     """
 
     def __init__(self, document: Document | Callable[[], Document]) -> None:
         self.document = document
+        self.history: Document = {"finished": [], "failures": []}
         self.fault: int | None = None
         self.streaming = False
         self.requests: list[tuple[str, int]] = []
@@ -83,6 +84,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(HTTPStatus.OK, *self.stage.page())
         elif path == "/status":
             self._answer_status()
+        elif path == "/api/v1/status/history":
+            self._answer_json(self.stage.history)
         elif path == "/api/v1/status/stream":
             self._stream()
         elif (file := STATIC / path.removeprefix("/static/")).is_file():
@@ -103,6 +106,9 @@ class _Handler(BaseHTTPRequestHandler):
             return self._answer(HTTPStatus.NOT_MODIFIED, b"", {"ETag": etag})
         body = json.dumps(document).encode()
         return self._answer(HTTPStatus.OK, body, {"Content-Type": "application/json", "ETag": etag})
+
+    def _answer_json(self, document: Document) -> None:
+        self._answer(HTTPStatus.OK, json.dumps(document).encode(), {"Content-Type": "application/json"})
 
     def _stream(self) -> None:
         """The document as events, as long as the stage streams; else there is no stream."""

@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser.chromium import Page
 from tests.browser.conftest import Open
-from tests.browser.documents import BAD, many_jobs, quiet
+from tests.browser.documents import BAD, afternoon_before, many_jobs, quiet, unused
 from tests.browser.scheduler import Document
 
 pytestmark = pytest.mark.browser
@@ -116,7 +116,7 @@ def test_silence_is_told_and_the_last_state_kept(open_page: Open, busy: Live) ->
     page.wait(
         "document.querySelector('#banner').innerText.includes('answers 503: the live state cannot be read')"
     )
-    assert page.text("#conn").startswith("Delayed")
+    assert page.text("#conn").startswith("Stale since ")
     assert re.match(r"At \d\d:\d\d:\d\d: all 3 devices busy\.", page.text(".verdict h1"))
     growing = "[...document.querySelectorAll('#devices [data-f=secs]')].map(node => node.innerText).join()"
     frozen = page.evaluate(growing)
@@ -156,8 +156,9 @@ def test_a_snapshot_that_contradicts_itself_is_called_so(open_page: Open, busy: 
 
 
 def test_an_empty_house_says_how_to_submit(open_page: Open, busy: Live) -> None:
-    page, stage = open_page(lambda: quiet(busy()))
+    page, stage = open_page(lambda: unused(busy()))
     assert page.text(".verdict h1") == "Nothing to prove."
+    assert page.text("#blank b") == "No jobs yet"
     assert f"curl {stage.url}api/v1/jobs" in page.text("#blank")
     assert set(page.texts("#devices [data-f=work]")) == {"idle"}
     assert page.evaluate("document.querySelector('#attention-box').hidden")
@@ -181,7 +182,7 @@ def test_keys_open_a_job_and_pointing_names_a_partition(open_page: Open, busy: L
     assert page.texts(".row[data-open] .parts li")[7].split()[:2] == ["P7", "Failed"]
     box = page.evaluate("""(() => {
         const {left, top, width} = document.querySelector('.row[data-open] .plot').getBoundingClientRect();
-        return [left + width / 3, top + 56 + 22 * 4 + 8];
+        return [left + width / 3, top + 73 + 22 * 4 + 8];
     })()""")
     page.point(*box)
     page.wait("!document.querySelector('#tip').hidden")

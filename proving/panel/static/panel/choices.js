@@ -24,20 +24,16 @@ export function remember(name, value) {
 const oneOf = (allowed, value) => (allowed.includes(value) ? value : null);
 const asked = (name, allowed) => oneOf(allowed, query.get(name)) ?? oneOf(allowed, recall(name));
 
+export const ENDED = ['all', 'done', 'failed', 'cancelled'];
+
 export const choices = {
-  view: asked('view', ['jobs', 'devices']) ?? 'jobs',
+  view: asked('view', ['jobs', 'devices', 'hosts']) ?? 'jobs',
   window: asked('window', ['auto', ...WINDOWS.map(String)]) ?? 'auto',
+  /** A stretch of the axis that the reader picked: `{ length, end }` in ms, `end` null where it moves on with time. */
+  zoom: null,
   phase: null,
   open: new Set(query.getAll('open')),
+  ended: asked('ended', ENDED) ?? 'all',
+  sought: '',
+  shortcuts: recall('shortcuts') !== 'off',
 };
-
-const AUTO_WINDOWS = [0.5, 1, 2, 5, 10, 15, 30, 60];
-
-/** Minutes that the axis shows: as chosen, or the smallest window that holds every live job. */
-export function windowMinutes(doc, at) {
-  if (choices.window !== 'auto') return Number(choices.window);
-  const live = doc.jobs.filter(job => !job.ended);
-  const first = (live.length ? live : doc.jobs).reduce((least, job) => Math.min(least, job.submitted ?? at), at);
-  const needed = (at - first) / 60000;
-  return AUTO_WINDOWS.find(minutes => needed <= minutes * 0.7) ?? AUTO_WINDOWS.at(-1);
-}

@@ -38,6 +38,14 @@ export function putId(node, id, room) {
   attr(node, 'title', id);
 }
 
+/** A button that leads to a live job in the timeline; dead where the job is not there. */
+export function goTo(button, job, doc) {
+  const there = doc.jobs.some(live => live.id === job);
+  attr(button, 'data-job', there ? job : null);
+  attr(button, 'title', job);
+  if (button.disabled === there) button.disabled = !there;
+}
+
 /** Make the children of `parent` those of `items`, in order, reusing the node of each key. */
 export function keyed(parent, items, keyOf, template, patch) {
   const old = new Map([...parent.children].map(node => [node.dataset.key, node]));

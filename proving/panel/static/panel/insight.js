@@ -8,8 +8,47 @@ import { NAMES } from './model.js';
 export const PATIENCE_MS = 5000;
 /** Between two partitions a device is free for less than this; a shorter wait is no queue. */
 const BETWEEN_MS = 1500;
-/** Workers report several times in this span, even idle ones: silence past it is worth saying. */
+/** Where the document does not say how long a lease is. */
 export const SILENCE_MS = 10_000;
+/** The devices' history is told for a quarter of an hour; the rates are those of its last part. */
+const RATES_MS = 300_000;
+/** A device tells of no more assignments than this. */
+const LONGEST_HISTORY = 256;
+
+/** How long a worker has been silent, where that is longer than a lease: even idle ones report several times in it. */
+export function silenceOf(worker, doc) {
+  return worker.lastSeenMs > (doc.leaseMs ?? SILENCE_MS) ? worker.lastSeenMs : null;
+}
+
+/** Since when the history of a worker is whole, within the last minutes. */
+function toldSince(worker, doc, at) {
+  const born = doc.uptimeMs > 0 ? doc.at - doc.uptimeMs : -Infinity;
+  const cut = worker.spans.length >= LONGEST_HISTORY ? (worker.spans[0].from ?? at) : -Infinity;
+  return Math.max(at - RATES_MS, born, cut);
+}
+
+/**
+ * Proofs a minute, their mean time on a device, and how many attempts of the last minutes ended badly; null where
+ * devices tell no history.
+ */
+export function rates(doc, at) {
+  const telling = doc.workers.filter(w => w.spans);
+  if (!telling.length) return null;
+  const found = { perMinute: 0, meanMs: null, bad: 0, ended: 0, whole: !(doc.uptimeMs < RATES_MS) };
+  let [proofs, spent] = [0, 0];
+  for (const worker of telling) {
+    const from = toldSince(worker, doc, at);
+    const ended = worker.spans.filter(s => s.to != null && s.to > from);
+    const done = ended.filter(s => s.outcome === 'done');
+    found.perMinute += done.length / Math.max(1 / 60, (at - from) / 60_000);
+    found.ended += ended.length;
+    found.bad += ended.filter(s => s.outcome === 'lost' || s.outcome === 'failed').length;
+    proofs += done.length;
+    spent += done.reduce((sum, s) => sum + (s.to - s.from), 0);
+  }
+  if (proofs) found.meanMs = spent / proofs;
+  return found;
+}
 
 export function busyWorkers(doc) {
   return doc.workers.filter(w => w.proving).length;
@@ -153,21 +192,43 @@ function jobTroubles(job) {
   return [{ ...item, tone: 'warn', icon: 'memory', title: 'Held back', text: heldText(job.waitingFor) }];
 }
 
-function silence(worker) {
-  if (!(worker.lastSeenMs > SILENCE_MS)) return [];
-  const text = `It was last heard ${duration(worker.lastSeenMs)} before this snapshot.`;
+function silence(worker, doc) {
+  const length = silenceOf(worker, doc);
+  if (length == null) return [];
+  const text = `It was last heard ${duration(length)} before this snapshot.`;
   const key = `silent ${worker.name}`;
   return [{ id: worker.name, key, tone: 'warn', icon: 'silent', title: 'Silent worker', text }];
 }
 
+/** A device's results were wrong lately: worth a look for an hour. */
+const FAULT_MS = 3600e3;
+
+export const faultStory = ({ faults }) =>
+  faults.count ? `${plural(faults.count, 'result')} of it did not verify${faults.text ? `; the last: ${faults.text}` : ''}` : null;
+
+function faultyDevice(worker, doc) {
+  const { count, at } = worker.faults;
+  if (!count || (at != null && doc.at - at > FAULT_MS)) return [];
+  const item = { id: worker.name, key: `fault ${worker.name}`, tone: 'failed', icon: 'fault', title: 'Device fault' };
+  return [{ ...item, text: faultStory(worker) }];
+}
+
+/** A document is asked again at each redraw and stays the same: its troubles are found once. */
+const troublesOf = new WeakMap();
+
 /** Failures first, then what is late or held; each with the reason as the server gave it. */
 export function attention(doc) {
+  const known = troublesOf.get(doc);
+  if (known) return known;
   const items = [
-    ...[...doc.workers, ...doc.helpers].flatMap(silence),
+    ...[...doc.workers, ...doc.helpers].flatMap(worker => silence(worker, doc)),
+    ...doc.workers.flatMap(worker => faultyDevice(worker, doc)),
     ...doc.jobs.flatMap(job => [...job.partitions.flatMap(p => partitionTroubles(job, p)), ...jobTroubles(job)]),
   ];
   const rank = item => (item.tone === 'failed' ? 0 : 1);
-  return items.sort((a, b) => rank(a) - rank(b));
+  items.sort((a, b) => rank(a) - rank(b));
+  troublesOf.set(doc, items);
+  return items;
 }
 
 /**

@@ -1,42 +1,44 @@
 // What happened when: lanes, flows, grids and device lanes on one time axis.
 
 import { NAMES, MIX, segments, spans } from './model.js';
-import { clock, duration } from './text.js';
+import { clock, duration, fineClock } from './text.js';
 import { SHARE, bar, block, cross, hatches, palette, surface, text } from './canvas.js';
 
-const TICKS = [5e3, 10e3, 30e3, 60e3, 300e3, 600e3, 900e3]; // distances of grid lines
+const TICKS = [100, 500, 1e3, 2e3, 5e3, 10e3, 30e3, 60e3, 120e3, 300e3, 600e3, 900e3, 3600e3]; // distances of grid lines
 const ROOM_PER_TICK = 64;
-/** With a forecast the last part of the axis is the future; without one only a margin is left. */
-const PAST_SHARE = { forecast: 0.72, margin: 0.95 };
 
-export function scale(width, now, minutes, forecast) {
-  const total = minutes * 60e3;
-  const start = now - total * (forecast ? PAST_SHARE.forecast : PAST_SHARE.margin);
-  const step = TICKS.find(t => (t / total) * width >= ROOM_PER_TICK) ?? TICKS.at(-1);
+/** The axis of a canvas: where a time lies on it, and where grid lines stand. */
+export function scale(width, { start, length }) {
+  const step = TICKS.find(t => (t / length) * width >= ROOM_PER_TICK) ?? TICKS.at(-1);
   const first = Math.ceil(start / step);
   const ticks = [];
-  for (let k = first; k * step < start + total; k++) ticks.push(k * step);
-  return { start, step, ticks, x: t => ((t - start) / total) * width };
+  for (let k = first; k * step < start + length; k++) ticks.push(k * step);
+  return { start, end: start + length, step, ticks, x: t => ((t - start) / length) * width };
 }
+
+const tickWords = (t, step) => (step < 1e3 ? fineClock(t) : clock(t, step < 60e3));
 
 export function drawAxis(canvas, axisAt, now) {
   const { g, width } = surface(canvas, 26);
   const axis = axisAt(width);
   const here = axis.x(now);
+  const shown = here >= 0 && here <= width;
   for (const t of axis.ticks) {
     const x = axis.x(t);
-    const free = x > 22 && x < width - 22 && Math.abs(x - here) > 58;
-    if (free) text(g, clock(t, axis.step < 60e3), x, 13, palette.muted, 'center');
+    const free = x > 22 && x < width - 22 && !(shown && Math.abs(x - here) <= 58);
+    if (free) text(g, tickWords(t, axis.step), x, 13, palette.muted, 'center');
   }
+  if (!shown) return;
   g.font = `600 ${g.font}`;
-  text(g, clock(now), Math.min(here, width - 28), 13, palette.text, 'center');
+  text(g, clock(now), Math.max(28, Math.min(here, width - 28)), 13, palette.text, 'center');
 }
 
 /** Grid lines, the time that nobody has reported on, and now. */
 export function ground({ g, width, height }, axis, now, at, state) {
   for (const t of axis.ticks) block(g, palette['line-soft'], Math.round(axis.x(t)), 0, 1, height);
-  if (state !== 'live') block(g, hatches.unknown, axis.x(at), 0, Math.min(width, axis.x(now)) - axis.x(at), height);
-  block(g, palette.text, Math.round(axis.x(now)), 0, 1, height, 0.55);
+  const [known, here] = [Math.max(0, axis.x(at)), axis.x(now)];
+  if (state !== 'live' && known < width) block(g, hatches.unknown, known, 0, Math.min(width, here) - known, height);
+  if (here <= width) block(g, palette.text, Math.round(here), 0, 1, height, 0.55);
 }
 
 function strength(p, segment, highlight) {
@@ -78,6 +80,7 @@ export function flow(g, job, axis, y, height, width, at) {
   if (queued == null) return;
   const from = Math.max(0, axis.x(queued));
   const to = Math.min(width, axis.x(at));
+  if (to <= from) return;
   block(g, palette.track, from, y, Math.max(0, to - from), height);
   for (let band = STAGES.length - 1; band >= 0; band--) {
     const phase = MIX[band];
@@ -170,23 +173,29 @@ export function deviceLane(g, worker, axis, height, at, readAt) {
   if (known == null) return;
   let free = Math.max(axis.start, known);
   const gap = until => {
-    const [left, right] = [axis.x(free), axis.x(until)];
+    const [left, right] = [axis.x(free), Math.min(axis.x(axis.end), axis.x(until))];
     const words = `idle ${duration(until - free)}`;
     if (right - left > 56) text(g, words, (left + right) / 2, middle, palette.muted, 'center');
   };
+  if (free >= axis.end) return;
   block(g, palette['line-soft'], axis.x(free), y, Math.max(0, axis.x(at) - axis.x(free)), tall);
-  for (const s of history.filter(span => span.to > axis.start)) {
+  for (const s of history.filter(span => span.to > axis.start && span.from < axis.end)) {
     const x = Math.max(0, axis.x(s.from));
-    const width = Math.max(1, axis.x(s.to) - x - 1);
+    const width = Math.max(1, Math.min(axis.x(axis.end), axis.x(s.to)) - x - 1);
     if (worker.spans) gap(s.from);
     free = s.to;
     block(g, palette.gpu, x, y, width, tall, s.open ? 1 : 0.35);
-    if (isLoss(s)) cross(g, x + width, y + tall / 2);
-    const words = width > 60 ? `${s.job.slice(-4)} P${s.index}` : `P${s.index}`;
-    if (width > 26) text(g, words, x + width / 2, middle, s.open ? palette.surface : palette.text, 'center');
+    if (isLoss(s) && s.to < axis.end) cross(g, x + width, y + tall / 2);
+    const name = s.index == null ? 'other' : `P${s.index}`;
+    const words = width > 60 && s.index != null ? `${s.job.slice(-4)} ${name}` : name;
+    if (width > (s.index == null ? 40 : 26)) text(g, words, x + width / 2, middle, s.open ? palette.surface : palette.text, 'center');
   }
-  gap(at);
+  if (free < axis.end) gap(at);
 }
+
+/** What a device worked on at a time, if anything. */
+export const deviceSpanAt = (worker, t, at, readAt) =>
+  (spans(worker, at, readAt) ?? []).find(s => s.from != null && s.from <= t && t < (s.to ?? at));
 
 export const describe = counts =>
   Object.entries(counts).map(([state, n]) => `${n} ${(NAMES[state] ?? state).toLowerCase()}`).join(', ');

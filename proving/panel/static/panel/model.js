@@ -17,7 +17,11 @@ export const PHASES = STATES.slice(0, 6);
 export const MIX = ['done', 'finalizing', 'gpu', 'synth_done', 'synthesizing', 'failed', 'cancelled'];
 export const isTerminal = state => state === 'done' || state === 'failed' || state === 'cancelled';
 
-const PRIORITIES = { 1: 'low', 2: 'normal', 3: 'high', 4: 'critical' };
+const PRIORITY_NUMBERS = { 1: 'low', 2: 'normal', 3: 'high', 4: 'critical' };
+/** The first in line first. */
+export const PRIORITIES = ['critical', 'high', 'normal', 'low'];
+/** What a device proves for somebody whose jobs the reader may not see. */
+export const FOREIGN = 'another owner’s job';
 
 /** Epoch seconds or ISO 8601 text to milliseconds; null where there is no time. */
 export function time(value) {
@@ -79,8 +83,9 @@ function readJob(raw, at) {
     error: raw.error ?? null,
     kind: raw.proof_kind ?? '',
     label: raw.label ?? '',
-    priority: PRIORITIES[raw.priority] ?? raw.priority ?? null,
+    priority: PRIORITY_NUMBERS[raw.priority] ?? raw.priority ?? null,
     circuit: raw.circuit_id ?? null,
+    circuitName: raw.circuit_name || raw.circuit_id || '',
     submitted: time(raw.submitted_at) ?? ago(raw.started_secs_ago, at),
     due: time(raw.deadline),
     eta: time(raw.eta_at),
@@ -98,7 +103,7 @@ function readSpan(raw) {
   const [job, index, attempt, from, to, outcome] = Array.isArray(raw)
     ? raw
     : [raw.job ?? raw.job_id, raw.partition ?? raw.index, raw.attempt, raw.from, raw.to, raw.outcome];
-  return { job, index, attempt, from: time(from), to: time(to), outcome };
+  return { job: job ?? FOREIGN, index, attempt, from: time(from), to: time(to), outcome };
 }
 
 function readOccupant(raw) {
@@ -117,20 +122,29 @@ function readMemory(raw) {
   return { total: raw.total_bytes, used, free: raw.available_bytes ?? Math.max(0, raw.total_bytes - used), occupants };
 }
 
+/** How often the results of a device were wrong, and the last time in words. */
+function readFaults(raw) {
+  return { count: raw?.count ?? 0, at: time(raw?.last_at), text: raw?.last_reason ?? null };
+}
+
 function readWorker(raw) {
+  const proving = raw.state === 'proving';
   return {
     id: raw.worker_id,
     name: raw.name ?? `worker ${raw.worker_id}`,
     device: raw.device ?? (raw.gpu_ordinal == null ? 'device' : `cuda:${raw.gpu_ordinal}`),
     host: raw.host ?? null,
     model: raw.model ?? null,
-    proving: raw.state === 'proving',
-    job: raw.current_job ?? null,
+    version: raw.version || null,
+    proving,
+    job: raw.current_job ?? (proving ? FOREIGN : null),
     index: number(raw.current_partition),
     busyMs: seconds(raw.busy_secs),
     lastSeenMs: seconds(raw.last_seen_secs_ago),
     idleSince: time(raw.idle_since),
     draining: raw.draining === true,
+    faults: readFaults(raw.faults),
+    utilisation: number(raw.utilisation),
     keys: list(raw.resident_keys).map(k => (typeof k === 'string' ? k : (k.circuit_id ?? k.key_id ?? ''))),
     memory: readMemory(raw.memory),
     spans: Array.isArray(raw.recent) ? raw.recent.map(readSpan) : null,
@@ -138,13 +152,17 @@ function readWorker(raw) {
 }
 
 function readHelper(raw) {
+  const working = raw.state === 'working';
   return {
     name: raw.name,
     kind: raw.kind,
-    working: raw.state === 'working',
-    job: raw.current_job ?? null,
+    host: raw.host ?? null,
+    version: raw.version || null,
+    working,
+    job: raw.current_job ?? (working ? FOREIGN : null),
     index: number(raw.current_partition),
     lastSeenMs: seconds(raw.last_seen_secs_ago),
+    draining: raw.draining === true,
   };
 }
 
@@ -160,6 +178,7 @@ function readKeys(raw) {
     list(raw?.[kind]).map(a => ({
       kind,
       circuit: a.circuit_id,
+      circuitName: a.circuit_name || null,
       bytes: a.bytes ?? 0,
       lastUsedMs: seconds(a.last_used_secs_ago),
       evictable: a.evictable === true,
@@ -268,6 +287,9 @@ function countPhases(jobs) {
   return phases;
 }
 
+/** What a circuit is called by the live jobs that use it; else its id. */
+export const circuitName = (doc, id) => doc.circuits.get(id) || id;
+
 /** "gpu0@host", "synthesis@host/1": evaluations lie on the host that made them. */
 const hostOf = worker => worker?.split('@')[1]?.split('/')[0] ?? null;
 
@@ -283,6 +305,24 @@ function countWaiting(jobs) {
   return hosts;
 }
 
+/** What waits, by priority: for synthesis, for a device, and since when the oldest of it. */
+function countQueue(jobs) {
+  const queue = new Map(PRIORITIES.map(name => [name, { name, jobs: 0, pending: 0, waiting: 0, oldest: null }]));
+  for (const job of jobs) {
+    const { pending = 0, synth_done: waiting = 0 } = job.counts;
+    if (!pending && !waiting) continue;
+    const line = queue.get(job.priority) ?? queue.get('normal');
+    line.jobs += 1;
+    line.pending += pending;
+    line.waiting += waiting;
+    const began = job.partitions.filter(p => p.state === 'pending' || p.state === 'synth_done').map(since);
+    for (const t of [...began, job.summarized ? job.submitted : null]) {
+      if (t != null && !(t >= line.oldest && line.oldest != null)) line.oldest = t;
+    }
+  }
+  return [...queue.values()];
+}
+
 export function readDocument(raw) {
   const at = time(raw.generated_at);
   const jobs = list(raw.pipelines).map(job => readJob(job, at));
@@ -292,7 +332,11 @@ export function readDocument(raw) {
     consistent: raw.consistent !== false,
     uptimeMs: seconds(raw.uptime_secs),
     jobs,
+    leaseMs: seconds(raw.lease_secs),
     phases: countPhases(jobs),
+    queue: countQueue(jobs),
+    retries: jobs.reduce((sum, job) => sum + job.partitions.reduce((n, p) => n + p.past.length, 0), 0),
+    circuits: new Map(jobs.map(job => [job.circuit, job.circuitName])),
     waiting: countWaiting(jobs),
     partitionCount: jobs.reduce((sum, job) => sum + job.size, 0),
     workers: list(raw.gpu_workers).map(readWorker),

@@ -2,20 +2,25 @@
 
 import { Feed } from './feed.js';
 import { Stream } from './stream.js';
-import { plural } from './text.js';
-import { $, attr, put, show } from './dom.js';
+import { History } from './history.js';
+import { ago, plural } from './text.js';
+import { $, attr, fill, put, show } from './dom.js';
 import { readPalette } from './canvas.js';
 import { choices, remember } from './choices.js';
-import { drawTimeline } from './rows.js';
+import { summary } from './hosts.js';
+import { drawTimeline, setPrinting } from './rows.js';
 import { listen } from './reading.js';
-import {
-  drawAttention, drawConnection, drawCounters, drawDevices, drawHelpers, drawMemory, drawPhases, drawUnread,
-  drawVerdict,
-} from './overview.js';
+import { drawZoom, listenZoom } from './zooming.js';
+import { drawAttention, drawConnection, drawPhases, drawUnread, drawVerdict } from './overview.js';
+import { drawDevices, drawHelpers } from './devices.js';
+import { drawMemory } from './memory.js';
+import { drawCounters, drawQueue, drawRates } from './counters.js';
+import { drawPast, listenPast } from './past.js';
 
 const REDRAW_MS = matchMedia('(prefers-reduced-motion: reduce)').matches ? 1000 : 500;
 
 const feed = new Feed(document.body.dataset.status);
+const history = new History(document.body.dataset.history);
 const root = document.documentElement;
 /** A page that was out of sight says nothing about the connection before it has asked again. */
 const WAKING_MS = 2000;
@@ -24,6 +29,26 @@ let timer = null;
 let frame = null;
 let polling = false;
 let wakingUntil = 0;
+let blankOpened = false;
+
+/** Nothing live: a service that was never used says how to begin, another one since when it rests. */
+function drawBlank(doc, { now }) {
+  const blank = choices.view === 'jobs' && doc.jobs.length === 0;
+  show($('#blank'), blank);
+  show($('.axis'), !blank && choices.view !== 'hosts');
+  if (!blank) return;
+  const { completed, failed, cancelled } = doc.counters;
+  const first = !completed && !failed && !cancelled && !history.finished?.length;
+  const last = history.finished?.[0]?.ended;
+  fill($('#blank'), {
+    title: first ? 'No jobs yet' : 'No live jobs',
+    text: first
+      ? 'A job appears here the moment it is accepted. Register a circuit once, then submit inputs; each input becomes a partition with its own proof.'
+      : `A job appears here the moment it is accepted.${last == null ? '' : ` The last one ended ${ago(now - last)}.`}`,
+  });
+  if (first && !blankOpened) $('#howto').open = true;
+  blankOpened ||= first;
+}
 
 function draw() {
   if (document.hidden || performance.now() < wakingUntil) return;
@@ -39,14 +64,18 @@ function draw() {
   drawAttention(doc);
   drawDevices(doc, moment);
   drawHelpers(doc);
+  drawQueue(doc, moment);
   drawMemory(doc, moment);
   drawCounters(doc);
-  put($('.bar'), 'jobcount', plural(doc.jobs.length, 'job'));
-  const blank = choices.view === 'jobs' && doc.jobs.length === 0;
-  show($('#blank'), blank);
-  show($('.axis'), !blank);
+  drawRates(doc, moment);
+  drawPast(history, moment);
+  put($('.bar'), 'what', choices.view === 'hosts' ? 'Hosts' : 'Timeline');
+  put($('.bar'), 'jobcount', choices.view === 'jobs' ? plural(doc.jobs.length, 'job') : summary(doc));
+  drawZoom();
+  drawBlank(doc, moment);
   attr(document.body, 'data-ready', '');
   drawTimeline(doc, moment);
+  history.follow(doc, choices).then(news => news && drawSoon());
 }
 
 function drawSoon() {
@@ -101,11 +130,25 @@ function nextTheme() {
   recolour();
 }
 
+function onPrint(yes) {
+  setPrinting(yes);
+  if (yes) {
+    root.dataset.printing = root.dataset.theme ?? 'auto';
+    root.dataset.theme = 'light';
+  } else {
+    if (root.dataset.printing === 'auto') delete root.dataset.theme;
+    else root.dataset.theme = root.dataset.printing;
+    delete root.dataset.printing;
+  }
+  recolour();
+}
+
 function choose(name) {
   const group = $(`#${name}`);
   for (const input of group.querySelectorAll('input')) input.checked = input.value === choices[name];
   group.addEventListener('change', event => {
     choices[name] = event.target.value;
+    if (name === 'window') choices.zoom = null;
     remember(name, event.target.value);
     draw();
   });
@@ -114,12 +157,17 @@ function choose(name) {
 function start() {
   choose('view');
   choose('window');
+  choose('ended');
   put($('.top'), 'theme', theme());
   readPalette();
   listen(draw, () => feed.moment());
+  listenZoom(draw, () => feed.moment());
+  listenPast(draw);
   $('#theme').addEventListener('click', nextTheme);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', recolour);
   for (const name of ['scroll', 'resize']) addEventListener(name, drawSoon, { passive: true });
+  addEventListener('beforeprint', () => onPrint(true));
+  addEventListener('afterprint', () => onPrint(false));
   document.addEventListener('visibilitychange', onVisibility);
   setInterval(draw, REDRAW_MS);
   follow();

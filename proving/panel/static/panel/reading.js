@@ -3,8 +3,14 @@
 import { NAMES, PHASES } from './model.js';
 import { attemptStory } from './insight.js';
 import { $, attr, field, fill, icon, keyed, show } from './dom.js';
-import { choices } from './choices.js';
-import { keyOf, partitionAt, phaseLengths, rowOf } from './rows.js';
+import { choices, remember } from './choices.js';
+import { clock, duration } from './text.js';
+import { deviceSpanAt } from './lanes.js';
+import { keyOf, partitionAt, phaseLengths, placeOf, rowOf, timeAt } from './rows.js';
+import { cancelDrag, dragging, pan, unzoom, zoomIn, zoomOut } from './zooming.js';
+
+/** What covers the top of the window while the page is scrolled: bar, axis, and some air. */
+const HEADROOM = 96;
 
 let redraw = () => {};
 let momentNow = () => null;
@@ -36,34 +42,78 @@ function attemptWords(p) {
   return p.maxAttempts == null ? ` · attempt ${p.attempt}` : ` · attempt ${p.attempt} of ${p.maxAttempts}`;
 }
 
-function showTip(job, p, x, y) {
+/** The tip's table: a name, a length, and from when to when. `here` is the line that is pointed at. */
+function putTimes(tip, lines, here) {
+  keyed(field(tip, 'times'), lines, l => l.key, () => document.createElement('div'), (node, l) => {
+    if (!node.firstChild) node.append(...['dt', 'dd', 'dd'].map(name => document.createElement(name)));
+    const texts = [l.name, l.length, `${clock(l.from)} – ${clock(l.to)}`];
+    texts.forEach((text, i) => {
+      if (node.children[i].textContent !== text) node.children[i].textContent = text;
+    });
+    attr(node, 'data-here', l === here ? '' : null);
+  });
+}
+
+function place(tip, x, y) {
+  show(tip, true);
+  tip.style.left = `${Math.max(8, Math.min(x + 14, innerWidth - tip.offsetWidth - 8))}px`;
+  const below = y + 14 + tip.offsetHeight <= innerHeight - 8;
+  tip.style.top = `${Math.max(8, below ? y + 14 : y - 14 - tip.offsetHeight)}px`;
+}
+
+function showTip(job, p, x, y, at = null) {
   const tip = $('#tip');
   icon(tip, p.state);
   const lengths = phaseLengths(p, momentNow().at);
-  keyed(field(tip, 'times'), lengths, l => l.key, () => document.createElement('div'), (node, l) => {
-    if (!node.firstChild) node.append(document.createElement('dt'), document.createElement('dd'));
-    node.firstChild.textContent = l.name;
-    node.lastChild.textContent = l.length;
-  });
+  putTimes(tip, lengths, lengths.find(l => at != null && l.from <= at && at < l.to));
   const earlier = p.past.at(-1);
   fill(tip, {
     title: `P${p.index} · ${NAMES[p.state] ?? p.state}${attemptWords(p)}`,
-    who: [job.id, p.worker].filter(Boolean).join(' · '),
+    who: [job.id, job.circuitName, p.worker].filter(Boolean).join(' · '),
     why: p.error ?? (earlier ? attemptStory(earlier) : ''),
   });
   attr(field(tip, 'why'), 'data-tone', p.error ? 'bad' : null);
-  show(tip, true);
-  tip.style.left = `${Math.max(8, Math.min(x + 14, innerWidth - tip.offsetWidth - 8))}px`;
-  tip.style.top = `${Math.max(8, Math.min(y + 14, innerHeight - tip.offsetHeight - 8))}px`;
+  place(tip, x, y);
+}
+
+const SPAN_ENDS = { done: 'Proved', failed: 'Failed', lost: 'Lost', released: 'Handed back', cancelled: 'Cancelled' };
+
+function showSpan(worker, span, x, y) {
+  const tip = $('#tip');
+  const bad = span.outcome === 'failed' || span.outcome === 'lost';
+  icon(tip, bad ? 'failed' : 'gpu');
+  const line = { key: 'span', name: 'Device', length: duration(span.to - span.from), from: span.from, to: span.to };
+  putTimes(tip, [line], null);
+  const attempt = span.attempt == null ? '' : ` · attempt ${span.attempt}`;
+  const index = span.index == null ? '' : `P${span.index} · `;
+  fill(tip, {
+    title: `${index}${span.open ? 'Proving' : (SPAN_ENDS[span.outcome] ?? span.outcome)}${attempt}`,
+    who: [span.job, worker.name].filter(Boolean).join(' · '),
+    why: '',
+  });
+  place(tip, x, y);
 }
 
 const hideTip = () => show($('#tip'), false);
 
+/** What lies under the pointer in a row's plot, told beside it. */
+function point(row, event) {
+  const { offsetX: x, offsetY: y, clientX, clientY, target } = event;
+  const t = timeAt(x, target.clientWidth);
+  if (row.worker) {
+    const { at } = momentNow();
+    const span = deviceSpanAt(row.worker, t, at, row.readAt);
+    if (span) showSpan(row.worker, span, clientX, clientY);
+    return Boolean(span);
+  }
+  const p = partitionAt(row, x, y, target.clientWidth);
+  if (p) showTip(row.job, p, clientX, clientY, row.wide ? null : t);
+  return Boolean(p);
+}
+
 function onPoint(event) {
   const row = event.target.matches?.('.plot') ? rowOf(event.target) : null;
-  const p = row?.job && partitionAt(row, event.offsetX, event.offsetY, event.target.clientWidth);
-  if (p) showTip(row.job, p, event.clientX, event.clientY);
-  else hideTip();
+  if (dragging() || !row || !point(row, event)) hideTip();
 }
 
 /** A hand-made selection of a short id copies the whole id. */
@@ -100,27 +150,44 @@ function moveFocus(delta) {
   stops[Math.max(0, Math.min(here + delta, stops.length - 1))]?.focus();
 }
 
+/** Keys that act only where they are focused need no switch. */
+const ALWAYS = new Set(['Enter', 'Escape', 'ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'Tab']);
+
+function clear() {
+  if (dragging()) cancelDrag();
+  else if (choices.phase) pick(null);
+  else unzoom();
+}
+
 function onKey(event) {
-  if (event.target.matches('input, textarea, select') || event.ctrlKey || event.metaKey || event.altKey) return;
-  if ($('#help').open) return;
+  if (event.target.matches('input:not([type=radio]), textarea, select')) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || $('#help').open) return;
+  if (!choices.shortcuts && !ALWAYS.has(event.key)) return;
   const focused = document.activeElement;
   const row = rowOf(focused);
-  const onLanes = focused.matches('.plot') && row?.job;
+  const onPlot = focused.matches('.plot') && row;
+  const onLanes = onPlot && row.job;
   const actions = {
     j: () => moveFocus(1),
     k: () => moveFocus(-1),
     v: () => chooseNext('view'),
     w: () => chooseNext('window'),
     c: () => row && copy(row.key),
+    '+': zoomIn,
+    '=': zoomIn,
+    '-': zoomOut,
+    0: unzoom,
     '?': () => $('#help').showModal(),
     ArrowDown: () => onLanes && step(focused, row, 1),
     ArrowUp: () => onLanes && step(focused, row, -1),
+    ArrowLeft: () => onPlot && pan(-1),
+    ArrowRight: () => onPlot && pan(1),
     Enter: () => onLanes && toggle(row.key),
-    Escape: () => choices.phase && pick(null),
+    Escape: clear,
   };
   const phase = PHASES[Number(event.key) - 1];
   if (event.key.startsWith('Arrow')) {
-    if (onLanes) event.preventDefault();
+    if (onPlot) event.preventDefault();
   } else {
     hideTip();
   }
@@ -133,6 +200,33 @@ function onClick(event) {
   if (!row?.job) return;
   if (event.target.closest('.copy')) copy(row.key);
   else if (event.target.closest('.head') && getSelection().isCollapsed) toggle(keyOf(event.target));
+}
+
+/** Leads to a live job: its row is opened and brought into view. */
+function onGoTo(event) {
+  const job = event.target.closest('.goto')?.dataset.job;
+  if (job == null) return;
+  choose('view', 'jobs');
+  choices.open.add(job);
+  redraw();
+  const y = placeOf(job);
+  if (y != null) scrollTo({ top: scrollY + $('#jobs').getBoundingClientRect().top + y - HEADROOM });
+  redraw();
+  document.querySelector(`.row[data-key="${CSS.escape(job)}"] .toggle`)?.focus({ preventScroll: true });
+}
+
+function choose(name, value) {
+  const input = document.querySelector(`[name=${name}][value=${value}]`);
+  if (!input.checked) input.click();
+}
+
+function listenSwitch() {
+  const input = $('#shortcuts');
+  input.checked = choices.shortcuts;
+  input.addEventListener('change', () => {
+    choices.shortcuts = input.checked;
+    remember('shortcuts', input.checked ? null : 'off');
+  });
 }
 
 export function listen(draw, moment) {
@@ -148,4 +242,10 @@ export function listen(draw, moment) {
     if (tile) pick(tile.dataset.key);
   });
   $('#help-open').addEventListener('click', () => $('#help').showModal());
+  document.addEventListener('click', onGoTo);
+  $('#devices-more').addEventListener('click', () => {
+    choose('view', 'hosts');
+    $('#timeline').scrollIntoView();
+  });
+  listenSwitch();
 }

@@ -33,6 +33,18 @@ export function clock(ms, withSeconds = true) {
   return `${pad(d.getHours())}:${pad(d.getMinutes())}${withSeconds ? `:${pad(d.getSeconds())}` : ''}`;
 }
 
+/** The wall clock to the tenth of a second, for a close look. */
+export const fineClock = ms => `${clock(ms)}.${Math.floor((((ms % SECOND) + SECOND) % SECOND) / 100)}`;
+
+/** How long ago, in one coarse word that need not be redrawn each second. */
+export function ago(ms) {
+  if (ms < 5 * SECOND) return 'just now';
+  if (ms < MINUTE) return `${Math.floor(ms / SECOND / 5) * 5} s ago`;
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min ago`;
+  if (ms < 2 * DAY) return `${Math.floor(ms / HOUR)} h ago`;
+  return `${Math.floor(ms / DAY)} d ago`;
+}
+
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 const unitOf = bytes => (bytes < 1024 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10)));
 const inUnit = (bytes, unit) => (unit === 0 ? String(Math.round(bytes)) : (bytes / 1024 ** unit).toFixed(1));
