@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernels.curves import Curve
+from kernels.library import Cancelled as Cancelled
 from kernels.quotient import QuotientBasis
 
 
@@ -25,10 +26,6 @@ class Stage(StrEnum):
     B2 = "b2"
     C = "c"
     H = "h"
-
-
-class Cancelled(Exception):  # noqa: N818 - an outcome that the caller asked for, not a fault
-    """The caller's `cancelled` answered True between two stages."""
 
 
 class DeviceUnavailable(Exception):  # noqa: N818 - the fact, as callers read it

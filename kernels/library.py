@@ -9,12 +9,16 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-ABI_VERSION = 1
+ABI_VERSION = 2
 LIBRARY = Path(__file__).with_name("_native.so")
 
 
 class EngineUnavailable(RuntimeError):  # noqa: N818 - it names the outcome, as Cancelled does
     """The engine asked for is unknown, or the build or the CPU lacks it."""
+
+
+class Cancelled(Exception):  # noqa: N818 - an outcome that the caller asked for, not a fault
+    """The caller said stop: between two stages, or by a flag that is watched (see `kernels.flag`)."""
 
 
 _INT = ctypes.c_int
@@ -58,8 +62,9 @@ def _open() -> ctypes.CDLL:
         function = getattr(library, name)
         function.argtypes = arguments
         function.restype = _INT
-    library.cuzk_bases_free.argtypes = (_POINTER,)
-    library.cuzk_bases_free.restype = None
+    for name in ("cuzk_bases_free", "cuzk_watch_flag"):
+        getattr(library, name).argtypes = (_POINTER,)
+        getattr(library, name).restype = None
     return library
 
 
@@ -69,8 +74,8 @@ LIB = _open()
 def call(name: str, *arguments: object) -> None:
     """Call a function of the C ABI.
 
-    Raises MemoryError, EngineUnavailable, ValueError (an argument the Python side let through) or
-    RuntimeError.
+    Raises MemoryError, EngineUnavailable, Cancelled, ValueError (an argument the Python side let through)
+    or RuntimeError.
     """
     status = getattr(LIB, name)(*arguments)
     if status == 0:
@@ -79,6 +84,8 @@ def call(name: str, *arguments: object) -> None:
         raise ValueError(f"{name}: bad argument")
     if status == -2:
         raise MemoryError(f"{name}: out of memory")
+    if status == -5:
+        raise Cancelled
     if status == -3:
         wanted = os.environ.get("CUZKWEB_ENGINE", "auto")
         raise EngineUnavailable(f"no such engine here (CUZKWEB_ENGINE is {wanted!r})")

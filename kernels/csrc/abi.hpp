@@ -1,5 +1,6 @@
 // What every function of the C ABI does: returns a status, never throws.
 #pragma once
+#include <exception>
 #include <new>
 #include <stdexcept>
 
@@ -15,11 +16,15 @@ enum status : int {
   out_of_memory = -2,
   engine_unavailable = -3,
   internal_error = -4,
+  stopped = -5,
 };
 
 struct unavailable_engine : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+// The watched flag was raised (threads.hpp).
+struct stopped_work : std::exception {};
 
 template <class Work>
 int guarded(const Work& work) noexcept {
@@ -34,6 +39,8 @@ int guarded(const Work& work) noexcept {
     return bad_argument;
   } catch (const unavailable_engine&) {
     return engine_unavailable;
+  } catch (const stopped_work&) {
+    return stopped;
   } catch (...) {
     return internal_error;
   }

@@ -38,7 +38,7 @@ const engine& selected_engine() {
 
 using namespace cuzk;
 
-CUZK_EXPORT int cuzk_abi_version() { return 1; }
+CUZK_EXPORT int cuzk_abi_version() { return 2; }
 
 CUZK_EXPORT int cuzk_select_engine(const char* name) {
   return guarded([&] { select_engine(name); });

@@ -10,16 +10,28 @@
 
 namespace cuzk {
 
+// The flag that work called from this thread is to look at, or null; each thread has its own.
+const int* watched_flag();
+void watch_flag(const int* flag);
+
+// Throws stopped_work where the flag is there and no longer zero.
+void stop_if_raised(const int* flag);
+
 // Calls work(task) for every task in [0, tasks), each exactly once, on up to `threads` threads. The first
-// exception stops the hand-out of further tasks and is thrown here. Fewer threads than wanted are no error.
+// exception stops the hand-out of further tasks and is thrown here; so does the watched flag, once raised.
+// Fewer threads than wanted are no error.
 template <class Work>
 void parallel_tasks(int threads, std::size_t tasks, const Work& work) {
+  const int* flag = watched_flag();
   std::atomic<std::size_t> next{0};
   std::exception_ptr failure;
   std::mutex failure_guard;
   auto run = [&] {
     try {
-      for (std::size_t task; (task = next.fetch_add(1)) < tasks;) work(task);
+      for (std::size_t task; (task = next.fetch_add(1)) < tasks;) {
+        stop_if_raised(flag);
+        work(task);
+      }
     } catch (...) {
       std::lock_guard lock(failure_guard);
       if (!failure) failure = std::current_exception();
