@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernels.curves import Curve
-from kernels.library import Cancelled as Cancelled
+from kernels.library import Cancelled as Cancelled  # noqa: PLC0414 - whoever has a device needs it
 from kernels.quotient import QuotientBasis
 
 
