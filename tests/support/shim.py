@@ -5,10 +5,11 @@ import fcntl
 import hashlib
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
+from kernels.launches import Launch
 from kernels.modules import Module, ParameterKind
 from tests.conftest import REPOSITORY
 
@@ -59,6 +60,14 @@ class Unit:
         outcome = self._launch(kernel.encode(), size, block or described.block, shared_bytes, pointers, order)
         if outcome:
             raise LaunchFailed(f"{self.module.name}.{kernel}: {OUTCOMES.get(outcome, outcome)}")
+
+
+def run_launches(launches: Iterable[Launch], order: int = 0) -> None:
+    """Run the launches one after another, each with its own module's unit."""
+    for step in launches:
+        unit(step.module).launch(
+            step.kernel, step.grid, step.shared_bytes, step.arguments, order=order, block=step.block
+        )
 
 
 @cache

@@ -67,6 +67,10 @@ class entry {
 #define blockDim (::cuzk::shim::block_size)
 #define gridDim (::cuzk::shim::grid_size)
 
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
+
 inline void __syncthreads() { cuzk::shim::wait_for_block(); }
 
 // The warp functions for full warps: the mask of a kernel that calls them has every lane of its warp.
