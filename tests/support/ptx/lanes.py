@@ -66,9 +66,10 @@ class Lanes:
         stride = size + (-size % 16)
         shared = Bytes("shared", blocks * stride, stride, size)
         shared.shadow = Shadow(blocks * stride, self.program.granularity)
-        each = self.program.local_bytes
+        own = self.program.local_bytes
+        stride = own + (-own % 16)
         self.memories.spaces["shared"] = shared
-        self.memories.spaces["local"] = Bytes("local", self.width * each, each, each)
+        self.memories.spaces["local"] = Bytes("local", self.width * stride, stride, own)
 
     def row(self, number: int, value: Any) -> NDArray[Any]:
         """The row of a register, made where there is none yet."""

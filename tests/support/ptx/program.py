@@ -77,8 +77,7 @@ class Program:
         end = _place(fixed, self.symbols, 0)
         self.shared_bytes = end + (-end % 16)
         self.symbols.update({variable.name: self.shared_bytes for variable in shared if variable.dynamic})
-        end = _place(local, self.symbols, 0)
-        self.local_bytes = end + (-end % 16)
+        self.local_bytes = _place(local, self.symbols, 0)
 
     def function(self, number: int) -> Callable[..., Any]:
         """The block as a function of (rows, lanes or None, the lanes' callbacks)."""
