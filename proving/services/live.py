@@ -8,13 +8,18 @@ from redis import Redis
 from proving.tracker.store import Store
 
 
-@cache
-def redis() -> Redis:
-    """The process's client of the server that holds live state and messages."""
+def connect() -> Redis:
+    """A client of the server that holds live state and messages."""
     client: Redis = Redis.from_url(
         settings.REDIS_URL, socket_timeout=10, socket_connect_timeout=5, health_check_interval=25
     )
     return client
+
+
+@cache
+def redis() -> Redis:
+    """The process's own client."""
+    return connect()
 
 
 def clock() -> float:

@@ -46,10 +46,12 @@ class BadInput(Exception):  # noqa: N818 - the fact, as the caller of the job re
 def under_lease(assignment: Assignment, work: Callable[[Pulse], Result]) -> Result | None:
     """Do the work of a stage while its lease is kept alive; None where it failed and was let go.
 
+    Native code that the work calls from this thread stops in its middle once the pulse says stop.
+
     BadInput fails the partition at once; any other fault is tried again while attempts are left.
     """
     try:
-        with Pulse(assignment) as pulse:
+        with Pulse(assignment) as pulse, pulse.flag.watched():
             return work(pulse)
     except Cancelled:
         _let_go(assignment)

@@ -125,6 +125,12 @@ class Keys:
         return self.name("started")
 
     @property
+    def stops(self) -> str:
+        """The channel on which a job is named that was told to stop while somebody works on it: a hint to
+        ask now instead of at the next heartbeat."""
+        return self.name("stops")
+
+    @property
     def events(self) -> str:
         """A capped stream of what moved."""
         return self.name("events")

@@ -154,7 +154,10 @@ class Ledger:
             running = sum(changed.get(record.index, record).assignment is not None for record in partitions)
             return Stopping(after.state, running)
 
-        return self.run(operation, body)
+        outcome = self.run(operation, body)
+        if isinstance(outcome, Stopping) and outcome.running:
+            self.client.publish(self.keys.stops, job_id)
+        return outcome
 
     def move_job(
         self, operation: str, job_id: str, event: e.JobEvent, answer: Callable[[JobRecord], Outcome]
