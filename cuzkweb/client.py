@@ -61,6 +61,7 @@ class Job:
     circuit: str
     state: State
     terminal: bool
+    priority: str
     error: str | None
     error_partition: int | None
     partitions: tuple[Partition, ...]
@@ -211,6 +212,10 @@ class Client:
         """Ask for a job to end."""
         return _job(self._ask("POST", f"/api/v1/jobs/{job_id}/cancel"))
 
+    def change_priority(self, job_id: str, priority: str) -> Job:
+        """Let a job go sooner or later: "low", "normal", "high" or "critical"."""
+        return _job(self._ask("PATCH", f"/api/v1/jobs/{job_id}", json={"priority": priority}))
+
     def status(self) -> dict[str, Any]:
         """The status document."""
         return self._ask("GET", "/api/v1/status")
@@ -249,6 +254,7 @@ def _job(document: Mapping[str, Any]) -> Job:
         circuit=document["circuit"],
         state=State(document["state"]),
         terminal=document["terminal"],
+        priority=document["priority"],
         error=error.get("detail"),
         error_partition=error.get("partition"),
         partitions=tuple(_partition(row) for row in document.get("partitions", ())),

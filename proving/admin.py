@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 
 from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, LogEntry
@@ -19,7 +19,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
-from proving.choices import Scope
+from proving.choices import Priority, Scope
 from proving.models import (
     ApiKey,
     Circuit,
@@ -35,6 +35,7 @@ from proving.services import keys
 from proving.services.cancel import cancel_job
 from proving.services.errors import ServiceError
 from proving.services.operate import drain_worker, quarantine_circuit, restore_circuit, send_again
+from proving.services.priority import change_priority
 from proving.services.retry import retry_job
 from proving.services.status import read_snapshot
 
@@ -146,6 +147,17 @@ class JobAdmin(Operated, MachineOwned, admin.ModelAdmin):  # type: ignore[type-a
     inlines = (PartitionInline,)
     actions = ("cancel", "retry")
 
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        """One more action for each priority."""
+        found = super().get_actions(request)
+        if not found or not self.has_operate_permission(request):
+            return found
+        named = {f"priority_{priority.label}": priority for priority in Priority}
+        return found | {
+            name: (priority_action(priority), name, f"Change the priority to {priority.label}")
+            for name, priority in named.items()
+        }
+
     @admin.action(description="Cancel the selected jobs", permissions=["operate"])
     def cancel(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
         for job in jobs:
@@ -199,6 +211,18 @@ class JobAdmin(Operated, MachineOwned, admin.ModelAdmin):  # type: ignore[type-a
             )
             self.message_user(request, f"{name} drains: it claims no more", messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:proving_workers"))
+
+
+def priority_action(priority: Priority) -> Callable[[JobAdmin, HttpRequest, QuerySet[Job]], None]:
+    """The action that gives jobs this priority."""
+
+    def act(page: JobAdmin, request: HttpRequest, jobs: QuerySet[Job]) -> None:
+        for job in jobs:
+            done = f"has the priority {priority.label} now, before it was {Priority(job.priority).label}"
+            change = partial(change_priority, job, priority, request.user.get_username())
+            page.run(request, job, done, change)
+
+    return act
 
 
 class AttemptInline(MachineOwned, admin.TabularInline):  # type: ignore[type-arg]

@@ -2,12 +2,13 @@
 
 import argparse
 
-from cuzkweb.commands.service import add_service_arguments, open_client
+from cuzkweb.commands.service import add_json_argument, add_service_arguments, open_client, print_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's own arguments."""
     parser.add_argument("job", help="the job's id")
+    add_json_argument(parser)
     add_service_arguments(parser)
 
 
@@ -15,5 +16,8 @@ def run(options: argparse.Namespace) -> int:
     """Ask, and say where the job stands."""
     with open_client(options) as client:
         job = client.cancel(options.job)
-    print(f"{job.id}: {job.state}")
+    if options.json:
+        print_json(job)
+    else:
+        print(f"{job.id}: {job.state}")
     return 0

@@ -3,7 +3,9 @@
 import argparse
 import json
 import os
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
+from typing import Any
 
 from cuzkweb.client import Client
 from cuzkweb.commands.refusals import Refused
@@ -14,6 +16,16 @@ def add_service_arguments(parser: argparse.ArgumentParser) -> None:
     """Where the service is and how to be let in."""
     parser.add_argument("--url", help="address of the service (default: $CUZKWEB_URL, else the one in HOME)")
     parser.add_argument("--key", help="API key (default: $CUZKWEB_API_KEY, else the one kept in HOME)")
+
+
+def add_json_argument(parser: argparse.ArgumentParser) -> None:
+    """Whether the answer is for a program."""
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def print_json(value: Any) -> None:
+    """A value of the client's, or a document, as JSON."""
+    print(json.dumps(asdict(value) if is_dataclass(value) else value, indent=1))  # type: ignore[arg-type]
 
 
 def home_folder() -> Path:

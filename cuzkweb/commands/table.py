@@ -17,6 +17,7 @@ COMMANDS = {
     "submit": "submit a job to the service",
     "watch": "watch a job of the service",
     "cancel": "cancel a job of the service",
+    "priority": "change the priority of a job of the service",
     "status": "show what the service is doing",
     "circuits": "list the circuits of the service, or register one",
     "keys": "list, make and revoke API keys of the service",

@@ -168,6 +168,12 @@ class VerifyRequest(StrictSerializer):
         return attrs
 
 
+class JobChange(StrictSerializer):
+    """What may be changed of a job that has not ended."""
+
+    priority = PriorityField(help_text="what waits of the job moves in line at once")
+
+
 class WaitQuery(serializers.Serializer[Any]):
     """How long a reader would wait for a job to end."""
 

@@ -32,6 +32,7 @@ from proving.groth16.verifier import BatchVerdict
 from proving.models import Circuit, Job
 from proving.services import find, proofs
 from proving.services.cancel import cancel_job
+from proving.services.priority import change_priority
 from proving.services.register import CircuitFiles, register_circuit
 from proving.services.submit import JobRequest, Submitted, default_name, submit_inputs, submit_witnesses
 from proving.services.verify import key_of, read_verifying_key, verify_proof, verify_proofs
@@ -160,6 +161,16 @@ class JobView(APIView):
         found = wait_for_end(find.find_job(caller(request), job), query.validated_data["wait"])
         headers = {} if found.terminal else {"Retry-After": RETRY_AFTER_SECONDS}
         return Response(job_document(found, request), headers=headers)
+
+    @extend_schema(operation_id="changeJob", request=requests.JobChange, responses=shapes.JobDocument)
+    def patch(self, request: Request, job: str) -> Response:
+        form = requests.JobChange(data=request.data)
+        form.is_valid(raise_exception=True)
+        viewer = caller(request)
+        changed = change_priority(
+            find.find_job(viewer, job), form.validated_data["priority"], viewer.username
+        )
+        return Response(job_document(changed, request))
 
 
 class JobCancelView(APIView):

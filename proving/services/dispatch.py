@@ -30,6 +30,12 @@ def cancel_live(job_id: str, reason: str) -> None:
         conclude_if_ended(job_id, outcome.job_state)
 
 
+def reprioritize_live(job_id: str) -> None:
+    """Bring a job's place in the lines to the priority that its row has."""
+    priority = Job.objects.values_list("priority", flat=True).get(pk=job_id)
+    live.store().reprioritize_job(job_id, priority)
+
+
 def specification(job: Job) -> JobSpec:
     """A stored job as the tracker knows it."""
     circuit = job.circuit

@@ -93,9 +93,18 @@ def _drift_of(job: Job, found: JobRecord | None) -> Drift | None:
         case Durable.CANCELLING, JobState.RUNNING:
             what = f"job {job.pk} is to be stopped, and the live state does not know"
             return Drift(what, lambda: dispatch.cancel_live(job.pk, job.error_detail)) if old else None
-        case _, JobState.RUNNING if found and found.remaining == 0:
-            what = f"job {job.pk} is proved, and nobody assembles it"
-            return Drift(what, lambda: dispatch.send_assemble(job.pk)) if _waits_long(job) else None
+        case _, JobState.RUNNING if found:
+            return _drift_of_running(job, found)
+    return None
+
+
+def _drift_of_running(job: Job, found: JobRecord) -> Drift | None:
+    if found.remaining == 0 and _waits_long(job):
+        what = f"job {job.pk} is proved, and nobody assembles it"
+        return Drift(what, lambda: dispatch.send_assemble(job.pk))
+    if found.remaining and found.spec.priority != job.priority:
+        what = f"job {job.pk} stands in line by an earlier priority"
+        return Drift(what, lambda: dispatch.reprioritize_live(job.pk))
     return None
 
 

@@ -224,6 +224,10 @@ def reprieve_job(job: JobRecord, _: e.Settle, __: float, target: JobState) -> Jo
     return replace(job, state=target, ending=None, error=None)
 
 
+def reprioritize_job(job: JobRecord, event: e.Reprioritize, _: float, target: JobState) -> JobRecord:
+    return replace(job, state=target, spec=replace(job.spec, priority=event.priority))
+
+
 def begin_assembly(job: JobRecord, event: e.Assemble, now: float, target: JobState) -> JobRecord:
     return replace(job, state=target, assembly_expires_at=now + event.lease)
 

@@ -123,7 +123,14 @@ class Complete:
     error: str | None = None
 
 
-JobEvent = Stop | Settle | Assemble | LoseAssembly | Complete
+@dataclass(frozen=True, slots=True)
+class Reprioritize:
+    """The job shall stand elsewhere in the lines: `priority` is 1 (low) to 4 (critical)."""
+
+    priority: int
+
+
+JobEvent = Stop | Settle | Assemble | LoseAssembly | Complete | Reprioritize
 
 
 @dataclass(frozen=True, slots=True)

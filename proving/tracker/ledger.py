@@ -12,7 +12,16 @@ from proving.tracker import events as e
 from proving.tracker.budget import Room
 from proving.tracker.effects import View
 from proving.tracker.keys import Keys, member, parse_member
-from proving.tracker.outcomes import STALE, Claimed, Lost, Refusal, Refused, Registered, Stopping
+from proving.tracker.outcomes import (
+    STALE,
+    Claimed,
+    Lost,
+    Refusal,
+    Refused,
+    Registered,
+    Reordered,
+    Stopping,
+)
 from proving.tracker.reading import Reader
 from proving.tracker.records import (
     JobRecord,
@@ -158,6 +167,25 @@ class Ledger:
         if isinstance(outcome, Stopping) and outcome.running:
             self.client.publish(self.keys.stops, job_id)
         return outcome
+
+    def reorder_job(self, operation: str, job_id: str, event: e.Reprioritize) -> Reordered | Refused:
+        """Change a job's priority, and the places of what waits of it, in one step."""
+
+        def body(tx: Transaction) -> Reordered | Refused:
+            job = tx.job(job_id)
+            if job is None:
+                return Refused(operation, Refusal.UNKNOWN)
+            after = transition_job(job, event, tx.now())
+            if isinstance(after, Refusal):
+                return Refused(operation, after)
+            waiting = [record for record in tx.partitions(job) if record.waiting]
+            if after != job:
+                tx.save_job(job, after)
+                tx.save_places(after, waiting)
+                tx.commit()
+            return Reordered(after.spec.priority, len(waiting))
+
+        return self.run(operation, body)
 
     def move_job(
         self, operation: str, job_id: str, event: e.JobEvent, answer: Callable[[JobRecord], Outcome]

@@ -129,6 +129,14 @@ class Stopping:
 
 
 @dataclass(frozen=True, slots=True)
+class Reordered:
+    """A job stands elsewhere in the lines from now on, with `waiting` of its partitions."""
+
+    priority: int
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True)
 class Assembled:
     """This caller, and no other, assembles the job now and calls `complete_job` before the lease ends."""
 

@@ -26,6 +26,7 @@ from proving.tracker.outcomes import (
     Refusal,
     Refused,
     Registered,
+    Reordered,
     Retired,
     Retried,
     Seen,
@@ -115,6 +116,11 @@ class Store:
     def fail_job(self, job_id: str, partition: int | None, error: str) -> Stopping | Refused:
         """Stop the job as failed. A waiting `partition` is marked failed; the others as in `cancel_job`."""
         return self.ledger.stop_job("fail_job", job_id, e.Stop(Ending.FAILED, error), partition)
+
+    def reprioritize_job(self, job_id: str, priority: int) -> Reordered | Refused:
+        """Let the job stand elsewhere in the lines, at once; what is being worked on goes on. `priority` is
+        1 (low) to 4 (critical)."""
+        return self.ledger.reorder_job("reprioritize_job", job_id, e.Reprioritize(priority))
 
     def assemble(self, job_id: str) -> Assembled | Refused:
         """Exactly one caller gets Assembled: every partition is done and nobody assembles yet.

@@ -130,7 +130,7 @@ class Transaction:
         pipe, keys, job_id = self._write(), self._keys, after.spec.job_id
         self._moved.add(job_id)
         pipe.set(keys.job(job_id), codec.dump(after))
-        if before is None:
+        if before is None or _order(before) != _order(after):
             pipe.zadd(keys.jobs, {job_id: _order(after)})
         _index(pipe, keys.deadlines, job_id, after.spec.deadline if _may_expire(after) else None)
         _index(pipe, keys.assemblies, job_id, after.assembly_expires_at)
@@ -160,6 +160,12 @@ class Transaction:
             pipe.hincrby(keys.tally(after.job), field, change)
         if (before.phase, before.attempt) != (after.phase, after.attempt):
             self._tell(before, after, now)
+
+    def save_places(self, job: JobRecord, waiting: Sequence[PartitionRecord]) -> None:
+        """The places in their lines of partitions that wait, after their job's order has changed."""
+        pipe = self._write()
+        for record in waiting:
+            pipe.zadd(self._keys.waiting(record.phase), {member(record.job, record.index): _order(job)})
 
     def save_tally(self, job_id: str, records: Sequence[PartitionRecord]) -> None:
         """Where the partitions of a fresh job start."""

@@ -98,6 +98,7 @@ PARTITION_TABLE: tuple[Rule, ...] = (
 JOB_TABLE: tuple[Rule, ...] = (
     Rule(JobState.RUNNING, e.Assemble, JobState.ASSEMBLING, effects.begin_assembly, (g.ALL_DONE,)),
     Rule(JobState.RUNNING, e.Stop, JobState.CANCELLING, effects.stop_job, (g.MAY_STOP,)),
+    Rule(JobState.RUNNING, e.Reprioritize, JobState.RUNNING, effects.reprioritize_job),
     Rule(JobState.RUNNING, e.Settle, JobState.FAILED, effects.end_job_failed, (), g.ENDED_FAILED),
     Rule(JobState.ASSEMBLING, e.Complete, JobState.DONE, effects.complete_job, (), g.PROVED),
     Rule(JobState.ASSEMBLING, e.Complete, JobState.FAILED, effects.complete_job, (), g.NOT_PROVED),

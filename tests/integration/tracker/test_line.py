@@ -48,6 +48,37 @@ def test_interleaved_jobs_do_not_stall_together(store, driver):
     assert claimed == Refused("claim_device", NOTHING)
 
 
+def test_what_waits_moves_in_line_at_once_when_its_job_becomes_urgent(store, driver):
+    driver.register()
+    driver.open("first", 3, submitted_at=1.0)
+    driver.open("second", 3, submitted_at=2.0)
+    for name in ("first", "second"):
+        driver.synthesized(0, job=name)
+        driver.synthesizing(1, job=name)
+    before = store.rev()
+    assert store.reprioritize_job("second", 4) == o.Reordered(4, 2)
+    assert store.rev() == before + 1
+    assert taken(store.take_device("gpu0@host")) == ("second", 0)
+    assert taken(store.take_synthesis("synth@host")) == ("second", 2)
+    assert store.job_ids() == ["second", "first"]
+    assert store.reprioritize_job("second", 1) == o.Reordered(1, 0)
+    store.synthesized(store.partition("second", 1).assignment)
+    store.synthesized(store.partition("first", 1).assignment)
+    store.hand_off(store.partition("second", 0).assignment)
+    assert taken(store.take_device("gpu0@host")) == ("first", 0)
+    assert store.snapshot().document()["pipelines"][-1]["priority"] == "low"
+    assert store.snapshot().consistent
+    assert store.repair() == []
+
+
+def test_a_priority_that_it_has_already_makes_no_new_version(store, driver):
+    driver.open(priority=3)
+    before = store.rev()
+    assert store.reprioritize_job("job", 3) == o.Reordered(3, 2)
+    assert store.rev() == before
+    assert store.reprioritize_job("other", 3) == Refused("reprioritize_job", Refusal.UNKNOWN)
+
+
 def test_two_workers_never_take_the_same(store, driver):
     driver.register("gpu0@host")
     driver.register("gpu1@host")

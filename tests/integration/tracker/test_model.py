@@ -291,6 +291,14 @@ class TrackerMachine(RuleBasedStateMachine):
         assert isinstance(outcome, o.Stopping if running else o.Refused), outcome
         self.model.stop("cancelled")
 
+    @rule(priority=st.integers(1, 4))
+    def reprioritize(self, priority: int) -> None:
+        """The job moves in the lines; nothing else of it does."""
+        waiting = sum(place.holder is None and place.phase not in m.ENDS for place in self.model.places)
+        expected = o.Reordered(priority, waiting) if self.model.state == "running" else o.Refused
+        outcome = self.store.reprioritize_job("job", priority)
+        assert isinstance(outcome, expected) if isinstance(expected, type) else outcome == expected, outcome
+
     # what must always hold
 
     @invariant()
@@ -363,6 +371,9 @@ class BlindMachine(TrackerMachine):
 
     def teardown(self) -> None:
         self.patches.close()
+
+    cancel = beat = let_go = reprioritize = None
+    """No steps of this machine: they would only make the fault harder to come upon."""
 
 
 def test_a_blind_finalizer_is_found_out(valkey):

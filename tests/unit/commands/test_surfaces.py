@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from cuzkweb.client import Client
-from cuzkweb.commands import circuits, completion, keys, status
+from cuzkweb.commands import cancel, circuits, completion, keys, priority, status
 from cuzkweb.commands.refusals import Refused
 
 KEY = {
@@ -86,6 +86,48 @@ def test_a_key_is_made_for_a_purpose_and_a_time(
 def test_a_key_is_revoked(asked: list[httpx.Request]) -> None:
     assert call(keys, "--revoke", "0a1b2c3d") == 0
     assert asked[0].url.path == "/api/v1/keys/0a1b2c3d/revoke"
+
+
+JOB = {
+    "id": "ps-1",
+    "circuit": "c",
+    "state": "queued",
+    "terminal": False,
+    "priority": "high",
+    "error": None,
+    "partitions": [],
+}
+
+
+@pytest.mark.parametrize(
+    ("module", "words", "asks", "told"),
+    [
+        (priority, ["ps-1", "high"], ("PATCH", "/api/v1/jobs/ps-1"), "ps-1: queued, priority high"),
+        (cancel, ["ps-1"], ("POST", "/api/v1/jobs/ps-1/cancel"), "ps-1: queued"),
+    ],
+)
+def test_a_job_is_changed_and_told(  # noqa: PLR0917 - two fixtures, four parameters
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    module: Any,
+    words: list[str],
+    asks: tuple[str, str],
+    told: str,
+) -> None:
+    seen: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(200, json=JOB)
+
+    monkeypatch.setattr(
+        module, "open_client", lambda _: Client("http://here", "key", transport=httpx.MockTransport(answer))
+    )
+    assert call(module, *words) == 0
+    assert capsys.readouterr().out == f"{told}\n"
+    assert call(module, *words, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["priority"] == "high"
+    assert [(request.method, request.url.path) for request in seen] == [asks] * 2
 
 
 def test_a_circuit_wants_its_key(asked: list[httpx.Request]) -> None:

@@ -14,6 +14,7 @@ JOB = {
     "circuit": "c",
     "state": "running",
     "terminal": False,
+    "priority": "normal",
     "error": None,
     "partitions": [{"index": 0, "state": "gpu", "attempt": 1, "error": None}],
 }

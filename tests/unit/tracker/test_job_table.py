@@ -1,5 +1,7 @@
 """Jobs: stopping, deadlines, assembly."""
 
+from dataclasses import replace
+
 import pytest
 
 from proving.tracker import events as e
@@ -85,8 +87,35 @@ def test_assembly_is_for_one():
     assert (failed.state, failed.error) == (JobState.FAILED, "proof 1 does not verify")
 
 
+def test_a_job_that_runs_may_become_more_urgent_and_nothing_else_of_it_changes():
+    world = World(total=2, priority=2)
+    world.done(0)
+    urgent = transition_job(world.job, e.Reprioritize(4), 100.0)
+    assert urgent.spec.priority == 4
+    assert replace(urgent, spec=replace(urgent.spec, priority=2)) == world.job
+    assert transition_job(urgent, e.Reprioritize(4), 100.0) == urgent
+
+
+@pytest.mark.parametrize("priority", [0, 5])
+def test_there_are_four_priorities(priority):
+    with pytest.raises(ValueError, match="priority"):
+        transition_job(World(total=1).job, e.Reprioritize(priority), 100.0)
+
+
+def test_a_job_that_is_being_stopped_or_assembled_does_not_move():
+    world = World(total=1)
+    world.claim_synthesis("synth0", 0, 1)
+    world.stop(CANCEL)
+    assert transition_job(world.job, e.Reprioritize(4), 100.0) is Refusal.CANCELLED
+    world = World(total=1)
+    world.done(0)
+    assembling = transition_job(world.job, e.Assemble(10.0), 100.0)
+    assert transition_job(assembling, e.Reprioritize(4), 100.0) is Refusal.ASSEMBLING
+
+
 @pytest.mark.parametrize(
-    "event", [CANCEL, e.Assemble(1.0), e.LoseAssembly(), e.Complete(JobState.FAILED), e.Settle()]
+    "event",
+    [CANCEL, e.Reprioritize(1), e.Assemble(1.0), e.LoseAssembly(), e.Complete(JobState.FAILED), e.Settle()],
 )
 def test_an_ended_job_is_frozen(event):
     world = World(total=1)
