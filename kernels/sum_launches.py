@@ -58,6 +58,7 @@ def choose_width(count: int, bits: int, multiples: int = 1, widest: int = 20) ->
 
 
 SCAN_TILE = 2048
+SCAN_SHARED = 4 * 256  # a word for each thread of a block
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +105,8 @@ def sort_digits(
     blocks = (ceil_div(count, 256), recoding.windows)
     of = (scalars, selection, count, sorting.recoding_at, recoding.sets)
     yield launch(module, "count_digits", blocks, *of, sorting.counts)
-    yield launch(module, "scan_tiles", tiles, sorting.counts, size, sorting.totals)
-    yield launch(module, "scan_totals", 1, sorting.totals, tiles)
+    yield launch(module, "scan_tiles", tiles, sorting.counts, size, sorting.totals, shared_bytes=SCAN_SHARED)
+    yield launch(module, "scan_totals", 1, sorting.totals, tiles, shared_bytes=SCAN_SHARED)
     yield launch(module, "add_totals", tiles, sorting.counts, size, sorting.totals)
     yield launch(module, "scatter_digits", blocks, *of, stride, sorting.counts, sorting.entries)
 
