@@ -35,6 +35,7 @@ LOCK := --universal --python-version 3.11 --generate-hashes --no-header --quiet
 lock: ## resolve the locks afresh: for development, for the image, for building it (needs uv)
 	uv pip compile pyproject.toml --group dev $(LOCK) -o requirements/dev.lock
 	uv pip compile pyproject.toml --extra postgresql --extra s3 -c requirements/dev.lock $(LOCK) -o requirements/prod.lock
+	uv pip compile pyproject.toml --extra postgresql --extra s3 --extra cuda13 -c requirements/prod.lock $(LOCK) -o requirements/cuda13.lock
 	uv pip compile --group pyproject.toml:build -c requirements/dev.lock $(LOCK) -o requirements/build.lock
 
 .PHONY: clean

@@ -47,13 +47,17 @@ class Kind:
         ]
 
 
-def device_kind(device: str, ordinal: int, threads: int = 0) -> Kind:
-    """One process a device, a thread that proves beside the one that listens; never `solo`, never a fork."""
+def device_kind(device: str, ordinal: int, threads: int = 0, slots: int = 1) -> Kind:
+    """One process a device, threads that prove beside the one that listens; never `solo`, never a fork.
+
+    With two `slots` one thread loads what it proves next while the other one's kernels run.
+    """
     host = celery.host_name()
     own = celery.device_queue(host, ordinal)
     celery.declare(own)
-    place = Station(WorkerKind.DEVICE, f"gpu{ordinal}@{host}", host, device, ordinal, threads)
-    return Kind(place, "threads", 1, (own, celery.GPU))
+    name = f"gpu{ordinal}@{host}"
+    place = Station(WorkerKind.DEVICE, name, host, device, ordinal, threads, slots=slots)
+    return Kind(place, "threads", slots, (own, celery.GPU))
 
 
 def synthesis_kind(slots: int, threads: int = 1) -> Kind:

@@ -116,6 +116,11 @@ class Device(Protocol):
         ...
 
     @property
+    def evaluates(self) -> bool:
+        """Whether it evaluates constraints sooner than evaluations reach it: leave `a` and `b` out."""
+        ...
+
+    @property
     def bounded(self) -> bool:
         """Whether a key and its work have to fit the budget; else what does not fit is done in pieces."""
         ...
@@ -123,11 +128,6 @@ class Device(Protocol):
     @property
     def usable(self) -> bool:
         """False once the hardware failed so that only a new process can use it: proofs come from the CPU."""
-        ...
-
-    @property
-    def evaluates(self) -> bool:
-        """Whether it evaluates constraints sooner than evaluations reach it: leave `a` and `b` out."""
         ...
 
     @property
@@ -189,5 +189,17 @@ def open_device(name: str, budget_bytes: int | None = None, threads: int = 0) ->
         return HostDevice(budget_bytes=budget_bytes, threads=threads)
     kind, _, ordinal = name.partition(":")
     if kind == "cuda" and ordinal.isdecimal():
-        raise DeviceUnavailable(f"device {name} is not available: this version has no CUDA kernels, use host")
+        from kernels.cuda.device import open_cuda_device  # noqa: PLC0415 - only where a GPU is asked for
+
+        return open_cuda_device(int(ordinal), budget_bytes=budget_bytes, threads=threads)
     raise DeviceUnavailable(f'no device is called "{name}": use host or cuda:<ordinal>')
+
+
+def visible_devices() -> list[str]:
+    """The GPUs that this process may use, as `open_device` calls them; CUDA is asked only if there is one.
+
+    Raises DeviceUnavailable where there is one that cannot be used.
+    """
+    from kernels.cuda.cupy_driver import device_count  # noqa: PLC0415 - as above
+
+    return [f"cuda:{ordinal}" for ordinal in range(device_count())]

@@ -25,6 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a device to prove on, once for each (default: host)",
     )
     parser.add_argument(
+        "--devices", metavar="NAMES", help="the same in one: cuda:0,cuda:1, or all (every GPU)"
+    )
+    parser.add_argument(
         "--synthesis", type=int, default=2, metavar="N", help="partitions synthesized at a time"
     )
     parser.add_argument(
@@ -38,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     """Start everything, keep it running, stop everything."""
     home = claim_home(home_folder())
     plan = Plan(
-        devices=tuple(options.device or ("host",)),
+        devices=devices_of(options),
         synthesis_slots=options.synthesis,
         finalize_slots=options.finalizers,
         flower=not options.no_flower,
@@ -57,6 +60,20 @@ def run(options: argparse.Namespace) -> int:
         print(error, file=sys.stderr)
         return 1
     return 0
+
+
+def devices_of(options: argparse.Namespace) -> tuple[str, ...]:
+    """The devices that were asked for, each once but for the host. Raises Refused."""
+    from kernels.device import visible_devices
+
+    named = [*(options.device or ()), *filter(None, (options.devices or "").split(","))]
+    found = [name for each in named for name in (visible_devices() if each == "all" else [each])]
+    if named and not found:
+        raise Refused("no NVIDIA GPU is visible here: leave --devices all out to prove on the CPU")
+    repeated = {name for name in found if name != "host" and found.count(name) > 1}
+    if repeated:
+        raise Refused(f"one worker a device: {', '.join(sorted(repeated))} is named twice")
+    return tuple(found) or ("host",)
 
 
 def claim_home(home: Path) -> Path:

@@ -1,10 +1,11 @@
 """Which processes make up the service on one host, and how each is started and known to be ready."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
+from itertools import count
 from pathlib import Path
 
 from cuzkweb.supervisor.child import Program
@@ -90,10 +91,25 @@ def workers(home: Path, plan: Plan, common: Mapping[str, str]) -> list[Program]:
         worker(home, "synthesis", ("--synthesis", "--slots", str(plan.synthesis_slots)), common),
         worker(home, "finalize", ("--finalize", "--slots", str(plan.finalize_slots)), common),
     ]
-    for ordinal, device in enumerate(plan.devices):
+    return found + device_workers(home, plan.devices, common)
+
+
+def device_workers(home: Path, devices: Sequence[str], common: Mapping[str, str]) -> list[Program]:
+    """One worker a device: GPUs keep their own numbers, others take those that are left."""
+    found, taken = [], {numbered for device in devices if (numbered := own_ordinal(device)) is not None}
+    left = (number for number in count() if number not in taken)
+    for device in devices:
+        own = own_ordinal(device)
+        ordinal = next(left) if own is None else own
         arguments = ("--device", device, "--ordinal", str(ordinal))
         found.append(worker(home, f"gpu{ordinal}", arguments, common))
     return found
+
+
+def own_ordinal(device: str) -> int | None:
+    """The number that a GPU's name says."""
+    kind, _, number = device.partition(":")
+    return int(number) if kind == "cuda" and number.isdecimal() else None
 
 
 def periodic(home: Path, common: Mapping[str, str]) -> Program:

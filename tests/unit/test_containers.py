@@ -119,19 +119,71 @@ def test_workers_have_time_to_hand_back(compose: dict[str, Any]) -> None:
         assert services(compose)[name]["stop_grace_period"] == "45s", "more than worker_soft_shutdown_timeout"
 
 
+# --- devices ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def with_gpus() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(interpolated((DOCKER / "compose.cuda.yaml").read_text()))
+    return found
+
+
+@pytest.mark.node
+def test_the_file_for_gpus_is_what_the_specification_allows(with_gpus: dict[str, Any]) -> None:
+    if not SCHEMA.exists():
+        pytest.skip("the specification's schema is not here: npm ci in tests/node")
+    errors = jsonschema.Draft201909Validator(json.loads(SCHEMA.read_text())).iter_errors(with_gpus)
+    assert [f"{error.json_path}: {error.message}" for error in errors] == []
+
+
+def test_a_gpu_has_a_service_that_is_there_without_it(
+    compose: dict[str, Any], with_gpus: dict[str, Any]
+) -> None:
+    for name, service in services(with_gpus).items():
+        assert name in services(compose)
+        assert set(service) == {"image", "deploy", "command"}, "all else is as on the CPU"
+        (reserved,) = service["deploy"]["resources"]["reservations"]["devices"]
+        assert (reserved["driver"], reserved["capabilities"]) == ("nvidia", ["gpu"])
+        assert service["command"] == ["cuzkweb", "worker", "--device", f"cuda:{name.removeprefix('gpu')}"]
+
+
+def test_the_image_for_gpus_adds_what_was_resolved_and_nothing_else() -> None:
+    lines = [line for line in instructions("Dockerfile.cuda") if not line.startswith("ENV")]
+    assert [line.split()[0] for line in lines] == ["ARG", "FROM", "USER", "COPY", "RUN", "USER"]
+    assert lines[-1] == "USER cuzkweb"
+    assert "--require-hashes" in lines[4]
+    assert (REPOSITORY / lines[3].split()[1]).exists()
+    plain, cuda = pinned("prod.lock"), pinned("cuda13.lock")
+    assert {name: version for name, version in plain.items() if cuda.get(name) != version} == {}
+    added = set(cuda) - set(plain)
+    assert {"cupy-cuda13x", "cuda-toolkit", "nvidia-cuda-nvrtc", "nvidia-cuda-runtime"} <= added
+    assert len(added) < 8, "not the whole toolkit"
+
+
 # --- the image ------------------------------------------------------------------------------------------
+
+
+def instructions(name: str) -> list[str]:
+    """The instructions of a Dockerfile, each on a line."""
+    lines = (DOCKER / name).read_text().replace("\\\n", " ").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
 
 
 def stages() -> list[list[str]]:
     """The instructions of the Dockerfile's stages."""
-    lines = (DOCKER / "Dockerfile").read_text().replace("\\\n", " ").splitlines()
     found: list[list[str]] = []
-    for line in lines:
+    for line in instructions("Dockerfile"):
         if line.startswith("FROM "):
             found.append([])
-        if found and line and not line.startswith("#"):
+        if found:
             found[-1].append(line)
     return found
+
+
+def pinned(name: str) -> dict[str, str]:
+    """The packages of a lock, and their versions."""
+    text = (REPOSITORY / "requirements" / name).read_text()
+    return dict(re.findall(r"^([\w.-]+)==([\w.]+)", text, re.MULTILINE))
 
 
 def test_the_image_is_built_in_stages_and_runs_as_nobody_special() -> None:
@@ -160,12 +212,8 @@ def test_nothing_secret_is_sent_to_the_engine() -> None:
 
 
 def test_the_image_gets_the_versions_that_were_tested() -> None:
-    def versions(name: str) -> dict[str, str]:
-        text = (REPOSITORY / "requirements" / name).read_text()
-        return dict(re.findall(r"^([\w.-]+)==([\w.]+)", text, re.MULTILINE))
-
-    tested = versions("dev.lock")
-    shipped = versions("prod.lock") | versions("build.lock")
+    tested = pinned("dev.lock")
+    shipped = pinned("prod.lock") | pinned("build.lock")
 
     assert {name: version for name, version in shipped.items() if tested.get(name) != version} == {}
     assert "psycopg" in shipped
