@@ -13,6 +13,15 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
 FALSE_WORDS = frozenset({"0", "false", "no", "off"})
+PATIENCE = {
+    "connect_timeout": "10",
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "20000",
+}
+"""libpq's options: a host whose wire is cut hears of it after some seconds, not a quarter of an hour."""
+
 SIZE_UNITS = {"": 1, "b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 SIZE_PATTERN = re.compile(r"(\d+)\s*([a-z]*)", re.IGNORECASE)
 
@@ -109,7 +118,7 @@ def _postgresql(url: str, name: str) -> dict[str, Any]:
         "PORT": str(port or ""),
         "CONN_MAX_AGE": 60,
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": dict(parse_qsl(parts.query)),
+        "OPTIONS": {**PATIENCE, **dict(parse_qsl(parts.query))},
     }
 
 

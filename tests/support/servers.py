@@ -16,6 +16,7 @@ import pytest
 import redis
 
 from cuzkweb.supervisor.ports import free_port
+from tests.support.namespaces import Host
 from tests.support.processes import wait_for
 from tests.support.valkey import die_with_parent
 
@@ -86,6 +87,7 @@ class PostgreSQL(Server):
     """`url` is what goes into DATABASE_URL."""
 
     url: str = ""
+    remote_url: str = ""
 
     def answers(self) -> bool:
         try:
@@ -117,8 +119,11 @@ def identity() -> dict[str, object]:
 
 
 @contextmanager
-def running_postgresql() -> Iterator[PostgreSQL]:
-    """A fresh cluster on a unix socket, with one role that has a password and one empty database."""
+def running_postgresql(host: Host | None = None) -> Iterator[PostgreSQL]:
+    """A fresh cluster on a unix socket, with one role that has a password and one empty database.
+
+    On a `host` of its own it listens there too, and `remote_url` is what other hosts use.
+    """
     programs = need_postgresql()
     who = identity()
     with tempfile.TemporaryDirectory(prefix="postgresql-") as name:
@@ -145,11 +150,21 @@ def running_postgresql() -> Iterator[PostgreSQL]:
             capture_output=True,
             **who,  # type: ignore[call-overload]
         )
-        settings = {"listen_addresses": "", "unix_socket_directories": str(folder), "shared_buffers": "32MB"}
+        address = host.address if host else ""
+        if host:
+            with (cluster / "pg_hba.conf").open("a") as access:
+                access.write("host all all 0.0.0.0/0 scram-sha-256\n")
+        settings = {
+            "listen_addresses": address,
+            "unix_socket_directories": str(folder),
+            "shared_buffers": "32MB",
+        }
         argv = [str(programs / "postgres"), "-D", str(cluster)]
+        if host:
+            argv = host.inside(user=UNPRIVILEGED) + argv
         for key, value in settings.items():
             argv += ["-c", f"{key}={value}"]
-        server = PostgreSQL(argv, folder, who)
+        server = PostgreSQL(argv, folder, {} if host else who)
         server.url = f"postgresql://{ROLE}:{password}@/postgres?host={folder}"
         server.start()
         try:
@@ -157,6 +172,7 @@ def running_postgresql() -> Iterator[PostgreSQL]:
             with psycopg.connect(server.url, autocommit=True) as connection:
                 connection.execute(f"CREATE DATABASE {DATABASE}")
             server.url = server.url.replace("/postgres?", f"/{DATABASE}?")
+            server.remote_url = f"postgresql://{ROLE}:{password}@{address}/{DATABASE}"
             yield server
         finally:
             server.stop()
@@ -185,16 +201,22 @@ ACCESS = "~cuzk:* ~{cuzk:* &* +@all -@admin -@dangerous +info"
 
 
 @contextmanager
-def running_redis(*, append_only: bool = True, access: str = ACCESS) -> Iterator[Redis]:
-    """A server on a port of loopback with one user who has a password and may do what `access` says."""
+def running_redis(
+    host: Host | None = None, *, append_only: bool = True, access: str = ACCESS
+) -> Iterator[Redis]:
+    """A server on a port of loopback with one user who has a password and may do what `access` says.
+
+    On a `host` of its own it listens there instead.
+    """
     program = need_redis()
     with tempfile.TemporaryDirectory(prefix="redis-") as name:
         folder = Path(name)
         password, master = secrets.token_urlsafe(12), secrets.token_urlsafe(12)
-        port = free_port(0)
+        address, port = (host.address, 6379) if host else ("127.0.0.1", free_port(0))
         lines = [
             f"port {port}",
-            "bind 127.0.0.1",
+            f"bind {address}",
+            f"unixsocket {folder / 'redis.sock'}",
             f"dir {folder}",
             'save ""',
             f"appendonly {'yes' if append_only else 'no'}",
@@ -204,9 +226,10 @@ def running_redis(*, append_only: bool = True, access: str = ACCESS) -> Iterator
             f"user {ROLE} on >{password} {access}",
         ]
         (folder / "redis.conf").write_text("\n".join(lines) + "\n")
-        server = Redis([program, str(folder / "redis.conf")], folder, {})
-        server.administrator = f"redis://:{master}@127.0.0.1:{port}/0"
-        server.url = f"redis://{ROLE}:{password}@127.0.0.1:{port}/0"
+        argv = [program, str(folder / "redis.conf")]
+        server = Redis(host.inside() + argv if host else argv, folder, {})
+        server.administrator = f"unix://:{master}@{folder / 'redis.sock'}?db=0"
+        server.url = f"redis://{ROLE}:{password}@{address}:{port}/0"
         server.start()
         try:
             wait_for(server.answers, "Redis answers", READY_SECONDS)

@@ -87,7 +87,7 @@ def test_a_postgresql_url_becomes_settings() -> None:
     assert found["ENGINE"] == "django.db.backends.postgresql"
     assert (found["USER"], found["PASSWORD"]) == ("al@ice", "p/w")
     assert (found["HOST"], found["PORT"], found["NAME"]) == ("db.example", "5433", "proofs")
-    assert found["OPTIONS"] == {"sslmode": "require"}
+    assert found["OPTIONS"].items() >= {"sslmode": "require", "tcp_user_timeout": "20000"}.items()
 
 
 def test_a_sqlite_url_becomes_settings() -> None:
