@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
-NATIVE_SOURCES := CMakeLists.txt $(shell find kernels/csrc -type f -not -path '*/__pycache__/*')
+NATIVE_SOURCES := CMakeLists.txt $(shell find kernels/csrc proving/oneshot -type f -not -path '*/__pycache__/*')
 
 .DEFAULT_GOAL := help
 
@@ -21,10 +21,11 @@ $(VENV)/.installed: $(VENV)/.dependencies pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(VENV)/.native: $(VENV)/.dependencies $(NATIVE_SOURCES)
+$(VENV)/.native: $(VENV)/.installed $(NATIVE_SOURCES)
 	@mkdir -p build
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cmake -S . -B build/native -G Ninja -DCMAKE_BUILD_TYPE=Release -DCUZK_IN_SOURCE=ON >build/native.log 2>&1 || { cat build/native.log; exit 1; }
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cmake --build build/native --parallel
+	install -m 755 build/native/cuzkweb $(BIN)/cuzkweb
 	@touch $@
 
 .PHONY: setup
@@ -65,7 +66,7 @@ check: setup ## ruff, types, layers, formatting of C++, migrations, system check
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/clang-format --dry-run --Werror $$(git ls-files 'kernels/csrc/*.cpp' 'kernels/csrc/*.hpp')
+	$(BIN)/clang-format --dry-run --Werror $$(git ls-files 'kernels/csrc/*.cpp' 'kernels/csrc/*.hpp' 'proving/oneshot/*')
 	$(BIN)/python -W error manage.py makemigrations --check --dry-run
 	$(BIN)/python -W error manage.py check
 
@@ -73,7 +74,7 @@ check: setup ## ruff, types, layers, formatting of C++, migrations, system check
 format: setup ## rewrite the sources in the house style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/clang-format -i $$(git ls-files 'kernels/csrc/*.cpp' 'kernels/csrc/*.hpp')
+	$(BIN)/clang-format -i $$(git ls-files 'kernels/csrc/*.cpp' 'kernels/csrc/*.hpp' 'proving/oneshot/*')
 
 .PHONY: bench
 bench: setup tests/node/node_modules/.installed ## stage times, and snarkjs on the same files in the same run

@@ -39,7 +39,6 @@ _PROTOTYPES: dict[str, Sequence[type]] = {
     "cuzk_fixed_base_multiply": (_INT, _INT, _POINTER, _POINTER, _SIZE, _POINTER, _INT),
     "cuzk_bases_load": (_INT, _INT, _POINTER, _SIZE, _INT, _POINTER),
     "cuzk_bases_bytes": (_POINTER, _POINTER),
-    "cuzk_add_up": (_INT, _POINTER, _POINTER, _POINTER, _SIZE, _POINTER, _SIZE, _INT),
     "cuzk_bases_multiply": (_POINTER, _POINTER, _SIZE, _POINTER, _INT),
     "cuzk_ntt": (_INT, _POINTER, _INT, _INT, _POINTER, _INT),
     "cuzk_quotient": (_INT, _POINTER, _POINTER, _INT, _POINTER, _INT),

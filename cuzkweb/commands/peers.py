@@ -50,12 +50,18 @@ class ProverFailedError(RuntimeError):
     """A prover left with an error; the text is its last line."""
 
 
+def own_command() -> list[str]:
+    """The installed command, or this package where there is none."""
+    native = Path(sys.executable).with_name("cuzkweb")
+    return [str(native)] if native.exists() else [sys.executable, "-m", "cuzkweb"]
+
+
 def own_prover() -> Prover:
     """cuzkweb itself, as the command line runs it, with stage times on standard error."""
 
     def command(task: Task) -> list[str]:
         files = ["--zkey", task.zkey, "--wtns", task.wtns, "--proof", task.proof, "--public", task.public]
-        return [sys.executable, "-m", "cuzkweb", "prove", *map(str, files), "--json"]
+        return [*own_command(), "prove", *map(str, files), "--json"]
 
     return Prover("cuzkweb", command)
 

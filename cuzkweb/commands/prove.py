@@ -1,4 +1,8 @@
-"""cuzkweb prove: a proof and its public signals from a key and a witness or an input."""
+"""cuzkweb prove: a proof and its public signals from a key and a witness or an input.
+
+From a zkey and a wtns on the CPU the command does so without this module (proving/oneshot), which then is
+only called to say what is wrong with them.
+"""
 
 import argparse
 from pathlib import Path
@@ -47,9 +51,6 @@ def run(options: argparse.Namespace) -> int:
     if options.params is not None and options.r1cs is None:
         options.usage_error("--params wants --r1cs: parameters hold no constraints")
     stopwatch = timing.Stopwatch()
-    if prove_in_one_go(options, stopwatch):
-        stopwatch.show(options)
-        return 0
     with stopwatch.stage("import"):
         from kernels.device import open_device
     device = open_device(options.device, threads=options.threads)
@@ -66,21 +67,6 @@ def run(options: argparse.Namespace) -> int:
     device.close()
     stopwatch.show(options)
     return 0
-
-
-def prove_in_one_go(options: argparse.Namespace, stopwatch: timing.Stopwatch) -> bool:
-    """The short way from a zkey and a wtns on the CPU; False where the long way has to say what is wrong."""
-    if options.zkey is None or options.wtns is None or options.r1cs is not None or options.device != "host":
-        return False
-    with stopwatch.stage("import"):
-        from proving.oneshot.documents import write_statement
-        from proving.oneshot.prover import prove_files
-    statement = prove_files(options.zkey, options.wtns, options.threads, stopwatch.stage)
-    if statement is None:
-        return False
-    with stopwatch.stage("write"):
-        write_statement(statement, options.proof, options.public)
-    return True
 
 
 def read_system(options: argparse.Namespace) -> "R1cs | None":

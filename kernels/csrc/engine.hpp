@@ -6,8 +6,11 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string_view>
+#include <vector>
 
 namespace cuzk {
 
@@ -24,12 +27,27 @@ struct bases {
                         int threads) const = 0;
 };
 
-// One sum over points that are used once and stay in the caller's format.
+// Points in the caller's format: affine, Montgomery.
+struct point_array {
+  const std::uint8_t* points;
+  std::size_t size;
+};
+
+// One sum over points that are used once: those of all arrays, end to end.
 struct point_sum {
   group_id group;
-  const std::uint8_t* points;  // affine, Montgomery
-  std::uint64_t* out;          // affine, Montgomery
+  std::vector<point_array> arrays;
+  std::uint64_t* out;  // affine, Montgomery
+
+  std::size_t size() const {
+    std::size_t total = 0;
+    for (const point_array& array : arrays) total += array.size;
+    return total;
+  }
 };
+
+// Called with each array as soon as it is not read any more.
+using array_release = std::function<void(const point_array&)>;
 
 struct engine {
   virtual ~engine() = default;
@@ -37,10 +55,10 @@ struct engine {
   // points: n affine points, Montgomery.
   virtual std::unique_ptr<bases> load_bases(curve_id, group_id, const std::uint8_t* points, std::size_t n,
                                             int threads) const = 0;
-  // Every sum of scalars[i] points[i], all over the same n scalars (x 4 plain words), which are cut and
-  // sorted once where the engine can; less memory than loading all bases first.
-  virtual void add_up(curve_id, const point_sum* sums, std::size_t count, const std::uint64_t* scalars,
-                      std::size_t n, int threads) const;
+  // Every sum of scalars[i] points[i], all of one size and over the same scalars (n x 4 plain words), which
+  // are cut and sorted once where the engine can; less memory than loading all bases first.
+  virtual void add_up(curve_id, std::span<const point_sum> sums, const std::uint64_t* scalars, int threads,
+                      const array_release& release) const;
   // In place, natural order in and out, data Montgomery (or any representation that is linear), 2^log_n
   // elements of Fr, no scaling by 1/n.
   virtual void ntt(curve_id, std::uint64_t* data, int log_n, bool inverse, int threads) const = 0;

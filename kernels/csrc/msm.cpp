@@ -2,13 +2,27 @@
 #include <vector>
 
 #include "abi.hpp"
+#include "digits.hpp"
 
 namespace cuzk {
 
-void engine::add_up(curve_id curve, const point_sum* sums, std::size_t count, const std::uint64_t* scalars,
-                    std::size_t n, int threads) const {
-  for (std::size_t i = 0; i < count; i++)
-    load_bases(curve, sums[i].group, sums[i].points, n, threads)->multiply(scalars, n, sums[i].out, threads);
+void engine::add_up(curve_id curve, std::span<const point_sum> sums, const std::uint64_t* scalars,
+                    int threads, const array_release& release) const {
+  for (const point_sum& sum : sums) {
+    with_group(curve, sum.group, [&]<class Group>() {
+      auto total = xyzz<typename Group::coordinate>::infinity();
+      const std::uint64_t* next = scalars;
+      for (const point_array& array : sum.arrays) {
+        std::uint64_t part[Group::words];
+        load_bases(curve, sum.group, array.points, array.size, threads)
+            ->multiply(next, array.size, part, threads);
+        if (release) release(array);
+        total = add(total, Group::point::load(part));
+        next += scalar_words * array.size;
+      }
+      to_affine(total).store(sum.out);
+    });
+  }
 }
 
 }  // namespace cuzk
@@ -32,17 +46,6 @@ CUZK_EXPORT int cuzk_bases_multiply(const bases* loaded, const std::uint64_t* sc
   return guarded([&] {
     if (n > loaded->size()) throw std::invalid_argument("more scalars than points");
     loaded->multiply(scalars, n, out, threads);
-  });
-}
-
-// count sums over the same scalars: groups[k], points[k] (n affine points each, Montgomery) and outs[k].
-CUZK_EXPORT int cuzk_add_up(int curve, const int* groups, const std::uint8_t* const* points,
-                            std::uint64_t* const* outs, std::size_t count, const std::uint64_t* scalars,
-                            std::size_t n, int threads) {
-  return guarded([&] {
-    std::vector<point_sum> sums(count);
-    for (std::size_t k = 0; k < count; k++) sums[k] = {group_id{groups[k]}, points[k], outs[k]};
-    selected_engine().add_up(curve_id{curve}, sums.data(), count, scalars, n, threads);
   });
 }
 

@@ -46,8 +46,8 @@ class arena {
     }
   };
 
-  // With nothing taken: merges blocks, so that the next user finds one that is large enough.
-  void merge();
+  // With nothing taken: starts over; gives blocks back when they have become many.
+  void reset();
   std::size_t bytes() const;
 
  private:
@@ -55,12 +55,16 @@ class arena {
   void add_block(std::size_t bytes);
 };
 
-// An idle arena of this process, or a new one; idle again when the lease ends.
+// What an arena is wanted for: arrays that grow with the sum, or the scratch of one task of it.
+enum class arena_use { arrays, scratch };
+
+// An idle arena of this process, or a new one; idle again when the lease ends. Arrays get the largest that is
+// idle and scratch the smallest, or pages would be cleared for both in every arena.
 class arena_lease {
   std::unique_ptr<arena> arena_;
 
  public:
-  arena_lease();
+  explicit arena_lease(arena_use use = arena_use::arrays);
   ~arena_lease();
   arena_lease(const arena_lease&) = delete;
   arena_lease& operator=(const arena_lease&) = delete;

@@ -22,13 +22,13 @@ class avx2_implementation final : public engine {
 
   std::unique_ptr<bases> load_bases(curve_id curve, group_id group, const std::uint8_t* points, std::size_t n,
                                     int threads) const override {
-    if (curve == curve_id::bn254) return load_bn254(group, points, n, threads);
-    return load_bls12_381(group, points, n, threads);
+    const point_array array{points, n};
+    return load_points(curve, group, {&array, 1}, threads);
   }
 
-  void add_up(curve_id curve, const point_sum* sums, std::size_t count, const std::uint64_t* scalars,
-              std::size_t n, int threads) const override {
-    avx2::add_up(curve, sums, count, scalars, n, threads);
+  void add_up(curve_id curve, std::span<const point_sum> sums, const std::uint64_t* scalars, int threads,
+              const array_release& release) const override {
+    avx2::add_up(curve, sums, scalars, threads, release);
   }
 
   void ntt(curve_id curve, std::uint64_t* data, int log_n, bool inverse, int threads) const override {

@@ -18,15 +18,24 @@ struct window_bases : bases {
                                  int threads) const = 0;
 };
 
-// Where `memory` is given, the points live in its present scope and must not outlive it.
-std::unique_ptr<window_bases> load_bn254(group_id, const std::uint8_t* points, std::size_t n, int threads,
-                                         arena* memory = nullptr);
-std::unique_ptr<window_bases> load_bls12_381(group_id, const std::uint8_t* points, std::size_t n, int threads,
-                                             arena* memory = nullptr);
+using point_arrays = std::span<const point_array>;
+
+// The points of all arrays, end to end. Where `memory` is given, they live in its present scope and must not
+// outlive it.
+std::unique_ptr<window_bases> load_bn254(group_id, point_arrays, int threads, arena* memory,
+                                         const array_release& release);
+std::unique_ptr<window_bases> load_bls12_381(group_id, point_arrays, int threads, arena* memory,
+                                             const array_release& release);
+inline std::unique_ptr<window_bases> load_points(curve_id curve, group_id group, point_arrays arrays,
+                                                 int threads, arena* memory = nullptr,
+                                                 const array_release& release = {}) {
+  const auto load = curve == curve_id::bn254 ? load_bn254 : load_bls12_381;
+  return load(group, arrays, threads, memory, release);
+}
 
 // See engine::add_up.
-void add_up(curve_id, const point_sum* sums, std::size_t count, const u64* scalars, std::size_t n,
-            int threads);
+void add_up(curve_id, std::span<const point_sum> sums, const u64* scalars, int threads,
+            const array_release& release);
 
 // The smallest transforms of this engine.
 int least_log_n();

@@ -67,7 +67,7 @@ class bucket_method {
         selected_.entry_count() / (2 * bucket_filler<C>::chunk_points), 1, most_parts);
     const std::size_t window_tasks = windows_ * parts;
     parallel_tasks(threads_, window_tasks + lists_, [&](std::size_t task) {
-      arena_lease lease;
+      arena_lease lease(arena_use::scratch);
       arena::scope scope(*lease);
       bucket_filler<C> filler(*lease, points_);
       if (task >= window_tasks) {
@@ -92,7 +92,7 @@ class bucket_method {
     const std::size_t chains = std::size_t(windows_) * segments_;
     const std::size_t pieces = std::min<std::size_t>(threads_, chains);
     parallel_tasks(threads_, pieces, [&](std::size_t piece) {
-      arena_lease lease;
+      arena_lease lease(arena_use::scratch);
       arena::scope scope(*lease);
       bucket_weigher<C>(*lease).weigh(sums_, buckets_ / segments_, chains * piece / pieces,
                                       chains * (piece + 1) / pieces, plain_, weighted_);

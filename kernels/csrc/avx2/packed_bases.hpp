@@ -30,14 +30,20 @@ class packed_bases final : public window_bases {
   std::vector<bool> infinite_;
 
  public:
-  packed_bases(const std::uint8_t* points, std::size_t n, int threads, arena* memory)
-      : size_(n), points_(take_memory(n, memory), free_memory{memory == nullptr}), infinite_(n) {
+  packed_bases(point_arrays arrays, int threads, arena* memory, const array_release& release)
+      : size_(total_size(arrays)),
+        points_(take_memory(size_, memory), free_memory{memory == nullptr}),
+        infinite_(size_) {
+    std::size_t start = 0;
+    for (const point_array& array : arrays) {
+      convert_array(array, points_.get() + start * PW, threads);
+      if (release) release(array);
+      start += array.size;
+    }
     constexpr std::size_t group = 64;  // as many flags share a word
-    parallel_ranges(threads, (n + group - 1) / group, 32, [&](std::size_t from, std::size_t to) {
-      const std::size_t end = std::min(n, group * to);
-      for (std::size_t i = group * from; i < end; i += 4)
-        convert(points + i * point_bytes<C>, std::min<std::size_t>(4, n - i), points_.get() + i * PW);
-      for (std::size_t i = group * from; i < end; i++) infinite_[i] = is_infinity<C>(points_.get() + i * PW);
+    parallel_ranges(threads, (size_ + group - 1) / group, 32, [&](std::size_t from, std::size_t to) {
+      for (std::size_t i = group * from; i < std::min(size_, group * to); i++)
+        infinite_[i] = is_infinity<C>(points_.get() + i * PW);
     });
   }
 
@@ -65,6 +71,20 @@ class packed_bases final : public window_bases {
   }
 
  private:
+  static std::size_t total_size(point_arrays arrays) {
+    std::size_t total = 0;
+    for (const point_array& array : arrays) total += array.size;
+    return total;
+  }
+
+  static void convert_array(const point_array& array, u64* out, int threads) {
+    parallel_ranges(threads, (array.size + 3) / 4, 512, [&](std::size_t from, std::size_t to) {
+      const std::size_t end = std::min(array.size, 4 * to);
+      for (std::size_t i = 4 * from; i < end; i += 4)
+        convert(array.points + i * point_bytes<C>, std::min<std::size_t>(4, array.size - i), out + i * PW);
+    });
+  }
+
   static u64* take_memory(std::size_t n, arena* memory) {
     if (n >> 31 != 0) throw std::bad_alloc();  // places in the sorted order are 31 bits and a sign
     if (memory != nullptr) return memory->take<u64>(n * PW);

@@ -38,7 +38,7 @@ sorted_digits::sorted_digits(const selection& selected, const u64* scalars, int 
   const digit_rows digits(selected, scalars, window, memory, threads);
   parallel_tasks(threads, windows_, [&](std::size_t task) {
     const int w = int(task);
-    arena_lease lease;
+    arena_lease lease(arena_use::scratch);
     arena::scope scratch(*lease);
     auto* place = (*lease).take<std::uint32_t>(buckets());
     sort_window(selected, digits.negatives(w), digits.length(w), buckets(), orders_ + w * stride_,

@@ -5,23 +5,22 @@
 
 namespace cuzk::avx2 {
 
-void add_up(curve_id curve, const point_sum* sums, std::size_t count, const u64* scalars, std::size_t n,
-            int threads) {
+void add_up(curve_id curve, std::span<const point_sum> sums, const u64* scalars, int threads,
+            const array_release& release) {
   const auto& costs =
       curve == curve_id::bn254 ? coordinates_of<bn254, 1>::costs : coordinates_of<bls12_381, 1>::costs;
   std::vector<bool> infinite;
   std::unique_ptr<prepared_scalars> prepared;
-  for (std::size_t k = 0; k < count; k++) {
+  for (const point_sum& sum : sums) {
     arena_lease lease;
     arena::scope scope(*lease);
-    const auto load = curve == curve_id::bn254 ? load_bn254 : load_bls12_381;
-    const auto bases = load(sums[k].group, sums[k].points, n, threads, &*lease);
+    const auto bases = load_points(curve, sum.group, sum.arrays, threads, &*lease, release);
     if (!prepared || infinite != bases->infinite()) {
       infinite = bases->infinite();
       prepared.reset();
-      prepared = std::make_unique<prepared_scalars>(scalars, n, infinite, costs, threads);
+      prepared = std::make_unique<prepared_scalars>(scalars, bases->size(), infinite, costs, threads);
     }
-    bases->multiply_prepared(*prepared, scalars, sums[k].out, threads);
+    bases->multiply_prepared(*prepared, scalars, sum.out, threads);
   }
 }
 

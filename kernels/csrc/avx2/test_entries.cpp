@@ -105,8 +105,8 @@ CUZK_EXPORT int cuzk_avx2_multiply(int curve, int group, const std::uint8_t* poi
   return guarded([&] {
     avx2::require_engine();
     if (window < 2 || window > 16) throw std::invalid_argument("no such window");
-    auto load = curve_id{curve} == curve_id::bn254 ? avx2::load_bn254 : avx2::load_bls12_381;
-    load(group_id{group}, points, n, threads, nullptr)
+    const point_array array{points, n};
+    avx2::load_points(curve_id{curve}, group_id{group}, {&array, 1}, threads)
         ->multiply_with_window(scalars, n, out, window, threads);
   });
 }

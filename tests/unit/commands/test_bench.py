@@ -42,7 +42,7 @@ def test_a_report_as_json_without_peers_or_fixtures(
     assert own["wall_seconds"] > 0
     assert own["peak_bytes"] > 1 << 20
     assert "polyline" in (tmp_path / "t.svg").read_text()
-    assert {"start", "key", "quotient", "h", "a", "b", "c", "assemble", "verify"} <= set(row["stages"])
+    assert {"start", "key", "quotient", "c+h", "a+b", "assemble", "verify"} <= set(row["stages"])
     assert report["machine"]["threads"] == len(os.sched_getaffinity(0))
     for absent in ("snarkjs: not here", "merkle20"):
         assert f"skipped {absent}" in call.err

@@ -134,8 +134,8 @@ def test_a_witness_comes_one_way(circuit: Circuit, tmp_path: Path, call: Call, s
 def test_times_are_told_on_standard_error(circuit: Circuit, tmp_path: Path, call: Call) -> None:
     assert prove(call, circuit, tmp_path, "--json", "--threads", 1) == 0
     report = json.loads(call.err)
-    stages = ["import", "key", "witness", "evaluate", "quotient", "h", "a", "b", "c"]
-    assert list(report["stages"]) == [*stages, "assemble", "verify", "write"]
+    stages = {"import", "key", "witness", "evaluate", "quotient", "h", "a", "b1", "b2", "c"}
+    assert stages | {"assemble", "verify", "write"} <= report["stages"].keys()
     assert report["total"] >= sum(report["stages"].values()) * 0.99
     assert call.out == ""
     assert prove(call, circuit, tmp_path, "-v") == 0
