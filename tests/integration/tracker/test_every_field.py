@@ -45,7 +45,8 @@ def readings(valkey) -> Iterator[dict]:
     yield store.snapshot().document()
     driver.synthesizing(0, job="held")
     yield store.snapshot().document()
-    store.register_worker(WorkerSpec("gpu1@far", WorkerKind.DEVICE, "far", "cuda:1", 1, "L4", 4))
+    store.register_worker(WorkerSpec("gpu1@far", WorkerKind.DEVICE, "far", "cuda:1", 1, "L4", 4, "1.2"))
+    store.register_worker(WorkerSpec("synthesis@far/1", WorkerKind.SYNTHESIS, "far", version="1.2"))
     store.release(Driver.claimed(store.claim_synthesis("synth@far", "late", 0, 1)))
     driver.synthesized(0, job="late", attempt=2)
     store.reap()
@@ -67,7 +68,7 @@ def readings(valkey) -> Iterator[dict]:
     keys = [ResidentKey("new", 800, 9.0), ResidentKey("newer", 30, 0.5, in_use=True, kind="pce")]
     store.worker_seen("gpu0@host", DeviceMemory(6_000, 900), keys, utilisation=0.25)
     store.mark_fault("host/host", "a sum is not on its curve")
-    wider = Store(valkey, host_budget_bytes=2_000, synthesis_slots=3)
+    wider = Store(valkey, host_budget_bytes=2_000, synthesis_slots=3, lease_seconds=7.0)
     yield wider.snapshot().document()
     held = store.partition("job", 0).assignment
     store.fail(held, "out of memory", retry=True)
