@@ -213,6 +213,16 @@ class Page:
     def point(self, x: float, y: float) -> None:
         self.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
+    def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
+        """With the left button held, from one point to another."""
+        for kind, (x, y) in (("mousePressed", start), ("mouseMoved", end), ("mouseReleased", end)):
+            held = {"button": "left", "buttons": int(kind != "mouseReleased"), "clickCount": 1}
+            self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, **held)
+
+    def wheel(self, x: float, y: float, delta: float, *, control: bool = False) -> None:
+        turned = {"deltaX": 0, "deltaY": delta, "modifiers": 2 if control else 0}
+        self.send("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, **turned)
+
     def picture(self, path: Path) -> None:
         data = self.send("Page.captureScreenshot", format="png", optimizeForSpeed=False)["data"]
         path.write_bytes(base64.b64decode(data))

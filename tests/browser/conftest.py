@@ -47,7 +47,7 @@ def busy() -> Callable[[], Document]:
 
 @pytest.fixture
 def open_page(browser: Browser) -> Iterator[Open]:
-    """`open_page(document, width=, height=, dark=, query=)`: the panel over that document, drawn once."""
+    """`open_page(document, width=, dark=, query=, history=)`: the panel over that document, drawn once."""
     closing = ExitStack()
 
     def open_one(
@@ -59,8 +59,10 @@ def open_page(browser: Browser) -> Iterator[Open]:
         query: str = "",
         fault: int | None = None,
         streaming: bool = False,
+        history: Document | None = None,
     ) -> Opened:
         stage = closing.enter_context(Stage(document))
+        stage.history = history or stage.history
         stage.fault, stage.streaming = fault, streaming
         page = browser.new_page(width, height, dark=dark)
         closing.callback(page.close)

@@ -1,7 +1,6 @@
 """Samples for the panel: a busy house, a quiet one, a crowded one."""
 
 import itertools
-from datetime import UTC, datetime
 
 from tests.browser.scheduler import GIB, PENDING, Afternoon, Document, Work
 
@@ -69,9 +68,9 @@ def quiet(document: Document) -> Document:
 
 def unused(document: Document) -> Document:
     """A house in which no job has ended yet, nor any begun."""
-    none = {"total_completed": 0, "total_failed": 0, "total_cancelled": 0, "completed_by_kind": {}, "failed_by_kind": {}}
     empty = quiet(document)
-    return {**empty, "counters": {**empty["counters"], **none}}
+    none = {name: {} if name.endswith("by_kind") else 0 for name in empty["counters"]}
+    return {**empty, "counters": none}
 
 
 def _without_partitions(host: Document) -> Document:
@@ -92,46 +91,3 @@ def many_jobs(document: Document, count: int) -> Document:
         {**like, "job_id": f"ps-snap-1000-1-{n}", "partitions_done": 0, "partitions": asleep} for n in numbers
     ]
     return {**document, "pipelines": [*document["pipelines"], *jobs]}
-
-
-def afternoon_before(at: float) -> Document:
-    """What ended before the moment `at`: a page of finished jobs and a few bad ends, as the history tells them."""
-    ends = ["done"] * 5 + ["failed", "done", "cancelled"]
-    finished = [_finished(n, state, at - 40 - 260 * n) for n, state in enumerate(ends * 4)]
-    first = finished[0]
-    named = {name: first[name] for name in ("label", "circuit_id", "circuit_name")}
-    lost = {"partition": 4, "attempt": 1, "outcome": "lost", "worker": "gpu1@prover-a", "device": "cuda:1"}
-    failures = [
-        {"job_id": "ps-snap-1000-1-4711", **named, **lost, "code": "lease_expired", "detail": LOST, "ended_at": _iso(at - 300)},
-        *(
-            {**named, "job_id": job["job_id"], "partition": 7, "attempt": 1, "outcome": "failed", "worker": "gpu0@prover-a",
-             "device": "cuda:0", "code": "proof_invalid", "detail": BAD, "ended_at": job["finished_at"]}
-            for job in finished if job["state"] == "failed"
-        ),
-    ]  # fmt: skip
-    return {"finished": finished, "failures": failures}
-
-
-def _finished(number: int, state: str, ended: float) -> Document:
-    wide = number % 3 == 0
-    error = {"code": "proof_invalid", "detail": BAD, "partition": 7} if state == "failed" else None
-    size = 16 if wide else 1
-    return {
-        "job_id": f"ps-snap-1000-1-{4710 - number}" if wide else f"groth16-01KBPQ{number:04}2W7N4V9R3T5HM",
-        "label": f"f01000 sector {4710 - number}" if wide else "",
-        "circuit_id": "01KBPQ0000000000000000SNAP" if wide else "01KBPQ0000000000000SEMAPH",
-        "circuit_name": "snap-32g" if wide else "semaphore-20",
-        "proof_kind": "snap-update" if wide else "groth16",
-        "priority": "normal",
-        "state": state,
-        "total_partitions": size,
-        "partitions_done": size if state == "done" else size // 2,
-        "submitted_at": _iso(ended - (420 if wide else 9.4)),
-        "started_at": _iso(ended - (400 if wide else 9.1)),
-        "finished_at": _iso(ended),
-        "error": error,
-    }
-
-
-def _iso(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

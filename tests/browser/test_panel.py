@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser.chromium import Page
 from tests.browser.conftest import Open
-from tests.browser.documents import BAD, afternoon_before, many_jobs, quiet, unused
+from tests.browser.documents import BAD, many_jobs, unused
 from tests.browser.scheduler import Document
 
 pytestmark = pytest.mark.browser
