@@ -45,6 +45,7 @@ def run(options: argparse.Namespace) -> int:
     """Do every duty when it is due, until a signal says stop."""
     set_up_django()
     from django.conf import settings
+    from redis.exceptions import RedisError
 
     from proving.services import deliver, idempotency, live, retention, upkeep, webhooks
 
@@ -71,7 +72,10 @@ def run(options: argparse.Namespace) -> int:
         daemon=True,
     )
     outward.start()  # receivers may be slow: what they hold up is each other, not the upkeep
-    live.store().mark_started()
+    try:
+        live.store().mark_started()
+    except RedisError:
+        logger.warning("the server of live state is away: uptime counts from when it is back")
     if options.ready_file:
         options.ready_file.write_text(str(os.getpid()))
     attend_all(duties, min(TICK_SECONDS, lease / 3), stop)

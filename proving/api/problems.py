@@ -18,6 +18,7 @@ from rest_framework.response import Response
 
 from proving.services.errors import Fault, Refusal, ServiceError
 from proving.services.reading import escape
+from proving.services.trouble import Trouble, trouble_of
 
 CONTENT_TYPE = "application/problem+json"
 STATUS_OF_REFUSAL = {
@@ -27,6 +28,8 @@ STATUS_OF_REFUSAL = {
     Refusal.TOO_LARGE: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     Refusal.UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
 }
+TROUBLE_SECONDS = 5
+
 log = logging.getLogger(__name__)
 
 
@@ -61,10 +64,20 @@ def answer_exception(exc: Exception, context: Mapping[str, Any]) -> Response:
         return _answer(problem(400, "bad_request", "the request is malformed"))
     if isinstance(exc, exceptions.APIException):
         return _answer_api_exception(exc)
+    if trouble := trouble_of(exc):
+        log.warning("%s", trouble.words, exc_info=exc)
+        return _answer_trouble(trouble)
     request = context["request"]
     log.error("unforeseen error at %s %s", request.method, request.path, exc_info=exc)
     got_request_exception.send(sender=None, request=request._request)  # noqa: SLF001
     return _answer(problem(500, "internal_error", "the service failed; its log says how"))
+
+
+def _answer_trouble(trouble: Trouble) -> Response:
+    """Something that the service stands on is away: the same request may find it back."""
+    response = _answer(problem(503, trouble, trouble.words))
+    response["Retry-After"] = str(TROUBLE_SECONDS)
+    return response
 
 
 def _answer_api_exception(exc: exceptions.APIException) -> Response:

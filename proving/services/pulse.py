@@ -10,6 +10,7 @@ from django.conf import settings
 from redis.exceptions import RedisError
 
 from kernels.flag import Flag
+from kernels.library import Cancelled
 from proving.services import ear, live
 from proving.tracker.outcomes import Beat, CancelRequested
 from proving.tracker.records import Assignment
@@ -19,6 +20,7 @@ logger = logging.getLogger(__name__)
 LONGEST_INTERVAL = 1.0
 """Seconds: a cancelled job is heard of this fast, however long the lease, even if nobody calls out."""
 
+REST_STEP_SECONDS = 0.05
 
 _leaving = threading.Event()
 
@@ -47,6 +49,14 @@ class Pulse:
     def stopped(self) -> bool:
         """Whether to stop at the next chance: asked between native stages."""
         return self.flag() or _leaving.is_set()
+
+    def rest(self, seconds: float) -> None:
+        """Wait while the lease is kept alive. Raises Cancelled as soon as the work is to stop."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if self.stopped():
+                raise Cancelled
+            time.sleep(REST_STEP_SECONDS)
 
     def __enter__(self) -> Self:
         ear.listen(self._assignment.job, self._called)

@@ -13,6 +13,7 @@ from redis.exceptions import RedisError
 from kernels.device import Cancelled
 from proving.services import conclude, live
 from proving.services.pulse import Pulse
+from proving.services.trouble import Trouble, forget_connection, trouble_of
 from proving.tracker.outcomes import Refusal, Refused
 from proving.tracker.records import Assignment
 
@@ -22,6 +23,10 @@ COMES_AGAIN = frozenset({Refusal.BUDGET_FULL, Refusal.WORKER_BUSY, Refusal.CONTE
 
 PAUSE_SECONDS = 0.2
 """A message that goes back to the head of its queue comes again at once: not faster than this."""
+
+RESTS = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
+"""Seconds for which a worker holds what it could not finish for want of disk, memory or database. A minute of
+it costs no attempt; what lasts longer costs one at a time."""
 
 Result = TypeVar("Result")
 
@@ -48,11 +53,12 @@ def under_lease(assignment: Assignment, work: Callable[[Pulse], Result]) -> Resu
 
     Native code that the work calls from this thread stops in its middle once the pulse says stop.
 
-    BadInput fails the partition at once; any other fault is tried again while attempts are left.
+    BadInput fails the partition at once; any other fault is tried again while attempts are left. A host that
+    lacks something just now, room on its disk or memory, is given time first.
     """
     try:
         with Pulse(assignment) as pulse, pulse.flag.watched():
-            return work(pulse)
+            return _patiently(pulse, work)
     except Cancelled:
         _let_go(assignment)
     except BadInput as fault:
@@ -62,6 +68,22 @@ def under_lease(assignment: Assignment, work: Callable[[Pulse], Result]) -> Resu
         logger.error("job %s partition %d attempt %d: %s", *_place(assignment), _told(fault))
         _give_up(assignment, f"{type(fault).__name__} in the service", "fault", retry=True)
     return None
+
+
+def _patiently(pulse: Pulse, work: Callable[[Pulse], Result]) -> Result:
+    for pause in RESTS:
+        try:
+            return work(pulse)
+        except Exception as fault:
+            trouble = trouble_of(fault)
+            if trouble is None:
+                raise
+            logger.warning("%s: tried again in %.1f s", trouble.words, pause)
+            del fault
+        if trouble is Trouble.DATABASE_AWAY:
+            forget_connection()
+        pulse.rest(pause)
+    return work(pulse)
 
 
 def refusal(answer: Refused, task: str, job_id: str, index: int, attempt: int) -> Report:
