@@ -149,7 +149,8 @@ class Arena:
 
     def allocate(self, size: int) -> Buffer:
         """One more buffer. Raises OutOfDeviceMemory."""
-        buffer = Buffer(self._driver.allocate(max(size, 1), self._stream), size)
+        size = max(size, 1)
+        buffer = Buffer(self._driver.allocate(size, self._stream), size)
         self._buffers.append(buffer)
         return buffer
 
@@ -170,8 +171,7 @@ class SecretArena(Arena):
     """Buffers whose content nobody reads after them."""
 
     def _leave(self, buffer: Buffer) -> None:
-        if buffer.nbytes:
-            self._driver.clear(buffer.address, buffer.nbytes, self._stream)
+        self._driver.clear(buffer.address, buffer.nbytes, self._stream)
 
 
 def typed_arguments(launch: Launch) -> list[Argument]:

@@ -21,6 +21,8 @@ from kernels.sum_launches import Recoding
 
 GROUPS = {Stage.A: Group.G1, Stage.B1: Group.G1, Stage.B2: Group.G2, Stage.C: Group.G1, Stage.H: Group.G1}
 MULTIPLES = (32, 16, 8, 4, 2, 1)
+NARROWEST = 8
+"""Bits of a digit, at least: below it a device only has more sets to finish."""
 MOST_POINTS = 2**31
 """What a point's index in an entry has room for, multiples counted."""
 
@@ -65,7 +67,7 @@ class KeySizes:
     def recoding(self, count: int, multiples: int = 1) -> Recoding:
         """How `count` scalars are cut into digits."""
         width = sum_launches.choose_width(max(count, 1), self.bits, multiples)
-        return Recoding(self.bits, width, multiples)
+        return Recoding(self.bits, max(width, NARROWEST), multiples)
 
     def stage_bytes(self, stage: Stage) -> int:
         """What a stage's points take on the device."""
@@ -78,13 +80,12 @@ class KeySizes:
     def multiples_within(self, room: int) -> int:
         """How many multiples of every point `room` bytes hold; at least one."""
         most = max(self.wires, self.h_count, 1)
-        whole = self.recoding(most).windows
-        return next(
-            many
-            for many in MULTIPLES
-            if many == 1
-            or (many <= whole and many * self.point_bytes() <= room and many * most < MOST_POINTS)
-        )
+
+        def suits(many: int) -> bool:
+            needed = many <= self.recoding(most, many).windows
+            return needed and many * self.point_bytes() <= room and many * most < MOST_POINTS
+
+        return next(many for many in MULTIPLES if many == 1 or suits(many))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,7 +17,7 @@ from tests.support import shim
 
 RUBBISH = 0xA5
 ALIGNMENT = 256
-FENCE = 4096
+FENCE = 1024
 """Bytes of rubbish before and behind each piece of memory, which no kernel may change."""
 Execute = Callable[[Launch], None]
 
@@ -98,6 +98,7 @@ class StandIn:
         self._attached = threading.local()
         self._live: dict[int, Piece] = {}
         self._given_back: list[Piece] = []
+        self._streams: list[LazyStream] = []
 
     @property
     def used(self) -> int:
@@ -170,14 +171,22 @@ class StandIn:
                 raise DriverFault("an illegal memory access was encountered")
             self.launched.append(launch.kernel)
             self._execute(launch)
-            over = [piece.size for piece in [*self._live.values(), *self._given_back] if not piece.fenced()]
+            over = [piece.size for piece in self._live.values() if not piece.fenced()]
             assert not over, f"{launch} wrote beside memory of {over} bytes"
 
         self._queue(stream, run)
 
     def new_stream(self) -> LazyStream:
         self._check()
-        return LazyStream()
+        self._streams.append(LazyStream())
+        return self._streams[-1]
+
+    def settle(self) -> "StandIn":
+        """Run everything that waits in any stream; nobody has written beside what is given back by now."""
+        for stream in self._streams:
+            self._run_to(stream, stream.queued)
+        assert all(piece.fenced() for piece in self._given_back)
+        return self
 
     def record(self, stream: LazyStream) -> Mark:
         self._check()
@@ -197,6 +206,7 @@ class StandIn:
 
     def close(self) -> None:
         self._check()
+        self.settle()
         self.closed = True
 
     def _queue(self, stream: LazyStream, work: Callable[[], None]) -> None:
