@@ -14,7 +14,7 @@ from proving.groth16.objects import VerifyingKey
 from proving.groth16.proving_key import ProvingKey
 from proving.models import Circuit, Job
 from proving.services.artefact_cache import AtHand, at_hand, recheck
-from proving.synthesis.wasm import WitnessGenerator
+from proving.synthesis.confined import ConfinedGenerator
 
 KEPT = 8
 """Circuits whose artefacts a process keeps open. They are mapped: what they hold is address space."""
@@ -47,8 +47,8 @@ def verifying_key(circuit: Circuit) -> VerifyingKey:
     return verifying_key_from_json(circuit.verifying_key)
 
 
-def witness_generator(circuit: Circuit) -> WitnessGenerator | None:
-    """The circuit's witness generator, compiled, or None where it has none."""
+def witness_generator(circuit: Circuit) -> ConfinedGenerator | None:
+    """The circuit's witness generator, behind walls of its own, or None where it has none."""
     if circuit.witness_generator is None:
         return None
     with at_hand(circuit.witness_generator) as generator:
@@ -85,8 +85,8 @@ def _from_parameters(circuit_id: str, key: AtHand, system: AtHand) -> ProvingKey
 
 
 @lru_cache(KEPT)
-def _witness_generator(generator: AtHand) -> WitnessGenerator:
-    return WitnessGenerator(generator.path, cache_dir=settings.CUZKWEB_HOME / "cache" / "wasm")
+def _witness_generator(generator: AtHand) -> ConfinedGenerator:
+    return ConfinedGenerator(generator.path, cache_dir=settings.CUZKWEB_HOME / "cache" / "wasm")
 
 
 @lru_cache(1)

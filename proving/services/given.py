@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +15,18 @@ from proving.models import Circuit
 from proving.services import circuits
 from proving.services.errors import Fault, Refusal, ServiceError, conflict, invalid
 from proving.services.reading import pointer_to, refusing_file
+from proving.synthesis.confined import ConfinedGenerator, examine_confined
 from proving.synthesis.errors import InputError, SynthesisError
-from proving.synthesis.examine import examine_generator
 from proving.synthesis.inputs import flatten_inputs
-from proving.synthesis.wasm import WitnessGenerator
 
 LARGE_GENERATOR = 1 << 20
 """Bytes from which on a generator is compiled outside of the request that brings it."""
 
 
-def open_generator(path: Path, pointer: str) -> WitnessGenerator:
+def open_generator(path: Path, pointer: str) -> ConfinedGenerator:
     """A witness generator, compiled once for all processes of this host. ServiceError when it is none."""
     try:
-        return WitnessGenerator(path, cache_dir=settings.CUZKWEB_HOME / "cache" / "wasm")
+        return ConfinedGenerator(path, cache_dir=settings.CUZKWEB_HOME / "cache" / "wasm")
     except SynthesisError as error:
         detail = error.message.removeprefix(f"{path}: ")
         raise invalid(pointer, "bad_witness_generator", detail) from error
@@ -38,7 +38,7 @@ def generator_curve(path: Path, pointer: str) -> Curve:
     A large one is not compiled here: that takes seconds, and `warm` does it once the circuit is kept.
     """
     try:
-        curve = examine_generator(path)
+        curve = examine_confined(path)
     except SynthesisError as error:
         raise invalid(pointer, "bad_witness_generator", error.message.removeprefix(f"{path}: ")) from error
     if curve is None or not is_large(path):
@@ -51,25 +51,36 @@ def is_large(path: Path) -> bool:
     return path.stat().st_size > LARGE_GENERATOR
 
 
-def check_input(circuit: Circuit, document: Any, pointer: str) -> None:
-    """Refuse inputs that the circuit cannot take, naming every signal that is wrong."""
+def check_inputs(circuit: Circuit, documents: Sequence[Any], pointer: str) -> None:
+    """Refuse inputs that the circuit cannot take, one document a partition, naming each signal that is wrong.
+
+    They are looked at in their order; of several that are wrong the first is named.
+    """
+    place = 0
     try:
-        inputs = flatten_inputs(document, curve_by_name(circuit.curve).r)
+        flat = []
+        for place, document in enumerate(documents):  # noqa: B007 - where it stopped is what is told
+            flat.append(flatten_inputs(document, curve_by_name(circuit.curve).r))
         if (generator := circuits.witness_generator(circuit)) is not None:
-            generator.check(inputs)
+            place = 0
+            generator.check_all(flat)
     except SynthesisError as error:
         detail = "the circuit's witness generator cannot be run"
         raise conflict("bad_witness_generator", detail, "/circuit") from error
     except InputError as error:
-        faults = [
-            Fault(
-                pointer_to(pointer, "" if problem.path == "inputs" else problem.path),
-                problem.reason,
-                "bad_input",
-            )
-            for problem in error.problems
-        ]
-        raise ServiceError(Refusal.INVALID, "bad_input", f"{pointer}: {error}", *faults) from error
+        raise _misfit(error, f"{pointer}/{place + error.place}") from error
+
+
+def _misfit(error: InputError, pointer: str) -> ServiceError:
+    faults = [
+        Fault(
+            pointer_to(pointer, "" if problem.path == "inputs" else problem.path),
+            problem.reason,
+            "bad_input",
+        )
+        for problem in error.problems
+    ]
+    return ServiceError(Refusal.INVALID, "bad_input", f"{pointer}: {error}", *faults)
 
 
 def check_witness(circuit: Circuit, path: Path, pointer: str) -> None:

@@ -21,7 +21,7 @@ from proving.models import Circuit, Job, Partition, new_ulid
 from proving.services import dispatch
 from proving.services.artefacts import Upload, staged
 from proving.services.errors import Refusal, ServiceError, conflict, invalid
-from proving.services.given import check_input, check_witness
+from proving.services.given import check_inputs, check_witness
 from proving.services.live_calls import tell_after_commit
 from proving.services.room import check_room
 
@@ -71,8 +71,7 @@ def submit_inputs(owner: User, request: JobRequest, inputs: Sequence[Any]) -> Su
         raise invalid(
             "/inputs", "no_witness_generator", "the circuit has no witness generator: send witness files"
         )
-    for index, document in enumerate(inputs):
-        check_input(request.circuit, document, f"/inputs/{index}")
+    check_inputs(request.circuit, inputs, "/inputs")
     texts = [json.dumps(document, separators=(",", ":")).encode() for document in inputs]
     digests = [_keyed_digest(text.decode()) for text in texts]
 

@@ -21,7 +21,7 @@ from proving.synthesis.constraints import evaluate
 from proving.synthesis.errors import InputError, SynthesisError, SynthesisErrorKind
 from proving.synthesis.inputs import parse_inputs
 from proving.tracker.outcomes import Applied, Claimed, Refusal, Refused, Stopped, Stopping
-from proving.tracker.records import Phase
+from proving.tracker.records import Assignment, Phase
 
 PATIENCE_SECONDS = 2.0
 """How long a slot waits for memory before it puts the message back at the head of its queue, so that a
@@ -69,7 +69,7 @@ def _work(claim: Claimed, pulse: Pulse) -> bool:
     circuit = circuits.circuit_of(assignment.job)
     key = circuits.proving_key(circuit)
     with circuit_log.kept(assignment.job, assignment.partition, assignment.attempt) as log:
-        witness = _witness(circuit, key, assignment.job, assignment.partition, log)
+        witness = _witness(circuit, key, assignment, log, pulse)
     if pulse.stopped():
         raise Cancelled
     found = evaluate(key, witness, here().threads)
@@ -83,15 +83,16 @@ def _work(claim: Claimed, pulse: Pulse) -> bool:
 
 
 def _witness(
-    circuit: Circuit, key: ProvingKey, job_id: str, index: int, log: Callable[[str], None]
+    circuit: Circuit, key: ProvingKey, assignment: Assignment, log: Callable[[str], None], pulse: Pulse
 ) -> NDArray[np.uint64]:
-    """The partition's witness, (wires, 4) plain. Raises BadInput where the input is at fault."""
+    """The partition's witness, (wires, 4) plain. Raises Cancelled, BadInput where the input is at fault."""
+    job_id, index = assignment.job, assignment.partition
     try:
         with spool.witness_upload(job_id, index) as uploaded:
             if uploaded is not None:
                 witness = read_witness(uploaded, key.curve, key.variable_count).values
             else:
-                witness = _generated(circuit, spool.read_input(job_id, index), key, log)
+                witness = _generated(circuit, spool.read_input(job_id, index), key, log, pulse)
     except InputError as error:
         raise BadInput("bad_input", str(error)) from None
     except FormatError as error:
@@ -110,12 +111,12 @@ def _words(error: SynthesisError) -> str:
 
 
 def _generated(
-    circuit: Circuit, content: bytes, key: ProvingKey, log: Callable[[str], None]
+    circuit: Circuit, content: bytes, key: ProvingKey, log: Callable[[str], None], pulse: Pulse
 ) -> NDArray[np.uint64]:
     generator = circuits.witness_generator(circuit)
     if generator is None:
         raise BadInput("no_witness_generator", "the circuit has no witness generator: send witness files")
-    witness = generator.generate(parse_inputs(content, key.curve.r), log)
+    witness = generator.generate(parse_inputs(content, key.curve.r), log, pulse.stopped)
     if len(witness) != key.variable_count:
         wanted = f"the generator makes {len(witness)} values, the proving key wants {key.variable_count}"
         raise BadInput("generator_mismatch", wanted)

@@ -10,8 +10,8 @@ from django.conf import settings
 
 from proving.models import Circuit
 from proving.services.given import is_large
+from proving.synthesis.confined import ConfinedGenerator
 from proving.synthesis.errors import SynthesisError
-from proving.synthesis.wasm import WitnessGenerator
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +33,6 @@ def compile_later(circuit: Circuit) -> threading.Thread | None:
 def compile_now(path: Path, cache: Path) -> None:
     """Compile one generator; a worker that comes first, or later, does the same."""
     try:
-        WitnessGenerator(path, cache_dir=cache)
+        ConfinedGenerator(path, cache_dir=cache)
     except (SynthesisError, OSError):
         logger.exception("a witness generator could not be compiled")

@@ -18,9 +18,13 @@ class InputProblem:
 
 
 class InputError(ValueError):
-    """The inputs are not what the circuit takes: one problem or several, each with its signal's path."""
+    """The inputs are not what the circuit takes: one problem or several, each with its signal's path.
 
-    def __init__(self, *problems: InputProblem) -> None:
+    `place` numbers the inputs that are meant, where several were looked at.
+    """
+
+    def __init__(self, *problems: InputProblem, place: int = 0) -> None:
+        self.place = place
         self.problems = problems
         super().__init__("; ".join(map(str, problems)))
 

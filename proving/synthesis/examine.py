@@ -29,7 +29,11 @@ def examine_generator(path: Path | str) -> Curve | None:
     file = str(path)
     if Path(path).stat().st_size > MAX_MODULE_BYTES:
         raise refusal(f"{file}: larger than {MAX_MODULE_BYTES} bytes")
-    content = Path(path).read_bytes()
+    return examine_content(file, Path(path).read_bytes())
+
+
+def examine_content(file: str, content: bytes) -> Curve | None:
+    """As `examine_generator`, for the content of a file. Raises SynthesisError."""
     try:
         names = read_names(file, content)
         wasmtime.Module.validate(runtime().engine, content)

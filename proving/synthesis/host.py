@@ -29,9 +29,17 @@ FUNCTIONS = (
 )
 
 
+HELPERS = ("circom1_host", "circom2_host", "circom2_glue")
+
+prepared: dict[str, bytes] = {}
+"""Helpers in compiled form, for processes that cannot read them any more (see `nursery`)."""
+
+
 @lru_cache(maxsize=16)
 def helper_module(engine: wasmtime.Engine, name: str) -> wasmtime.Module:
     """One of the modules in `wat`, compiled for an engine."""
+    if name in prepared:
+        return wasmtime.Module.deserialize(engine, prepared[name])
     text = files("proving.synthesis").joinpath("wat", f"{name}.wat").read_text()
     return wasmtime.Module(engine, bytes(wasmtime.wat2wasm(text)))
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.ctypeslib  # before walls stand that let nothing be imported
 import wasmtime
 from numpy.typing import NDArray
 

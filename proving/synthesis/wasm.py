@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import wasmtime
@@ -47,6 +48,18 @@ class WitnessGenerator:
         self.module = compile_module(self.runtime.engine, self.path.read_bytes(), str(path), cache)
         self.generation = choose_generation(self.module, str(path))
         self.curve = self.find_curve()
+
+    @classmethod
+    def around(cls, module: wasmtime.Module, file: str, limits: Limits, curve: Curve | None = None) -> Self:
+        """A generator that is compiled already, by this process's engine; its curve, where it is known.
+
+        Raises SynthesisError.
+        """
+        made = cls.__new__(cls)
+        made.path, made.limits, made.runtime, made.module = Path(file), limits, runtime(), module
+        made.generation = choose_generation(module, file)
+        made.curve = curve or made.find_curve()
+        return made
 
     def find_curve(self) -> Curve:
         """The curve whose scalar field the circuit works in."""
