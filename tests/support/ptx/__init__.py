@@ -6,6 +6,6 @@ barriers and warps, `memory` checks every access, and `races` knows who touched 
 """
 
 from tests.support.ptx.machine import Machine, Report
-from tests.support.ptx.parse import Fault, parse
+from tests.support.ptx.parse import Fault, Module, parse
 
-__all__ = ["Fault", "Machine", "Report", "parse"]
+__all__ = ["Fault", "Machine", "Module", "Report", "parse"]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.support.ptx.lanes import Launch
-from tests.support.ptx.memory import Memories, Race
+from tests.support.ptx.memory import Heap, Memories, Race
 from tests.support.ptx.parse import Fault, Module
 from tests.support.ptx.program import State, program_of
 from tests.support.ptx.races import Shadow
@@ -29,11 +29,14 @@ class Report:
 
 
 class Machine:
-    """A device with one module loaded. `seed` gives blocks and colliding atomics another order."""
+    """A device with one module loaded. `seed` gives blocks and colliding atomics another order.
 
-    def __init__(self, module: Module, seed: int | None = None) -> None:
+    Machines that are given one heap share their global memory.
+    """
+
+    def __init__(self, module: Module, seed: int | None = None, heap: Heap | None = None) -> None:
         self.module = module
-        self.state = State(module)
+        self.state = State(module, heap or Heap())
         self.random = None if seed is None else np.random.default_rng(seed)
 
     def reserve(self, size: int) -> int:

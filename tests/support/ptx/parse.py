@@ -87,7 +87,7 @@ class Module:
 
     variables: list[Variable] = field(default_factory=list)
     functions: dict[str, Function] = field(default_factory=dict)
-    programs: dict[str, Any] = field(default_factory=dict)
+    programs: dict[Any, Any] = field(default_factory=dict)
 
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)

@@ -16,10 +16,10 @@ ACCESSING = {"ld", "st", "atom", "red", "ldu"}
 
 
 class State:
-    """What a loaded module holds: the heap with its global variables, and constant memory."""
+    """What a loaded module holds: constant memory, and its global variables in the device's heap."""
 
-    def __init__(self, module: Module) -> None:
-        self.heap = Heap()
+    def __init__(self, module: Module, heap: Heap) -> None:
+        self.heap = heap
         self.symbols: dict[str, int] = {}
         constants = [variable for variable in module.variables if variable.space == "const"]
         size = _place(constants, self.symbols, 0)
@@ -44,7 +44,7 @@ def _place(variables: Sequence[Variable], symbols: dict[str, int], start: int) -
 
 
 class Program:
-    """One kernel. Global and constant variables are where every State of its module has them."""
+    """One kernel of a module whose variables are where the state says."""
 
     def __init__(self, module: Module, state: State, kernel: str) -> None:
         self.kernel = kernel
@@ -124,8 +124,9 @@ def _smallest_access(instructions: Any) -> int:
 
 
 def program_of(module: Module, state: State, kernel: str) -> Program:
-    """The kernel's program; it is made once a module."""
-    if kernel not in module.programs:
-        module.programs[kernel] = Program(module, state, kernel)
-    program: Program = module.programs[kernel]
+    """The kernel's program; it is made once for modules whose variables are at the same places."""
+    key = (kernel, tuple(state.symbols.items()))
+    if key not in module.programs:
+        module.programs[key] = Program(module, state, kernel)
+    program: Program = module.programs[key]
     return program
