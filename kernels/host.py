@@ -21,13 +21,14 @@ from kernels.device import (
     never,
     silent,
 )
-from kernels.msm import Bases
+from kernels.msm import Bases, msm_all
 from kernels.quotient import quotient_scalars
 from kernels.residents import Residents
 from kernels.run import BusyClock, Run, require_shapes
 
 SCALAR_BYTES = 32
 QUOTIENT_BUFFERS = 3  # copies of a and b, and h
+BY_WITNESS = (Stage.A, Stage.B1, Stage.B2)
 
 
 class LoadedKey:
@@ -126,17 +127,9 @@ class HostDevice:
         h = run.stage(
             Stage.QUOTIENT, lambda: quotient_scalars(basis, key.curve, a, b, log_domain, threads=threads)
         )
-        scalars = {
-            Stage.A: witness,
-            Stage.B1: witness,
-            Stage.B2: witness,
-            Stage.C: witness[key.public_count + 1 :],
-            Stage.H: h,
-        }
-        sums = {
-            stage: run.stage(stage, partial(key.stages[stage].msm, values, threads))
-            for stage, values in scalars.items()
-        }
+        sums = run.stages(BY_WITNESS, lambda: msm_all([key.stages[s] for s in BY_WITNESS], witness, threads))
+        for stage, scalars in ((Stage.C, witness[key.public_count + 1 :]), (Stage.H, h)):
+            sums[stage] = run.stage(stage, partial(key.stages[stage].msm, scalars, threads))
         return ProverSums(sums[Stage.A], sums[Stage.B1], sums[Stage.B2], sums[Stage.C], sums[Stage.H])
 
     def memory(self) -> DeviceMemory:

@@ -40,6 +40,12 @@ _PROTOTYPES: dict[str, Sequence[type]] = {
     "cuzk_bases_load": (_INT, _INT, _POINTER, _SIZE, _INT, _POINTER),
     "cuzk_bases_bytes": (_POINTER, _POINTER),
     "cuzk_bases_multiply": (_POINTER, _POINTER, _SIZE, _POINTER, _INT),
+    "cuzk_bases_multiply_all": (_POINTER, _SIZE, _POINTER, _SIZE, _POINTER, _POINTER, _INT),
+    "cuzk_table_choose": (_INT, _INT, _SIZE, _POINTER, _POINTER, _POINTER),
+    "cuzk_table_build": (
+        *(_INT, _INT, _POINTER, _POINTER, _SIZE),
+        *(_INT, _INT, _INT, _POINTER, _INT),
+    ),
     "cuzk_ntt": (_INT, _POINTER, _INT, _INT, _POINTER, _INT),
     "cuzk_quotient": (_INT, _POINTER, _POINTER, _INT, _POINTER, _INT),
     "cuzk_constraints_evaluate": (

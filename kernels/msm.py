@@ -2,6 +2,7 @@
 
 import ctypes
 import weakref
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
@@ -53,7 +54,7 @@ class Bases:
     def nbytes(self) -> int:
         """Bytes that the engine's copy takes. Raises ValueError after close."""
         size = ctypes.c_size_t()
-        call("cuzk_bases_bytes", self._open_handle(), ctypes.byref(size))
+        call("cuzk_bases_bytes", self.handle, ctypes.byref(size))
         return size.value
 
     def msm(self, scalars: Words, threads: int = 0) -> Words:
@@ -67,17 +68,40 @@ class Bases:
             raise ValueError(f"{len(factors)} scalars for {self._count} points")
         out = np.empty(self.curve.point_words(self.group), dtype=np.uint64)
         operands = (address(factors), len(factors), address(out))
-        call("cuzk_bases_multiply", self._open_handle(), *operands, thread_count(threads))
+        call("cuzk_bases_multiply", self.handle, *operands, thread_count(threads))
         return out
 
     def close(self) -> None:
         """Free the engine's copy; harmless when done twice. No `msm` may be running."""
         self._release()
 
-    def _open_handle(self) -> ctypes.c_void_p:
+    @property
+    def handle(self) -> int:
+        """The engine's own name for them. Raises ValueError after close."""
         if not self._release.alive:
             raise ValueError("these bases are closed")
-        return self._handle
+        return self._handle.value or 0
+
+
+def msm_all(all_bases: Sequence[Bases], scalars: Words, threads: int = 0) -> tuple[list[Words], list[float]]:
+    """The sum over each of the bases by the same scalars, which are cut and sorted once; and their seconds.
+
+    The bases are of one curve; sizes and results are as for `Bases.msm`. The seconds are wall time, the
+    sorting in the first. Raises ValueError as `Bases.msm` does.
+    """
+    curve = all_bases[0].curve
+    factors = words(scalars, curve.fr_words, "scalars")
+    for bases in all_bases:
+        if bases.curve != curve or len(factors) > len(bases):
+            raise ValueError(f"{len(factors)} scalars for {len(bases)} points of {bases.curve.name}")
+    outs = [np.empty(curve.point_words(bases.group), dtype=np.uint64) for bases in all_bases]
+    count = len(all_bases)
+    handles = (ctypes.c_void_p * count)(*(bases.handle for bases in all_bases))
+    places = (ctypes.c_void_p * count)(*(address(out) for out in outs))
+    seconds = (ctypes.c_double * count)()
+    operands = (address(factors), len(factors), places, seconds)
+    call("cuzk_bases_multiply_all", handles, count, *operands, thread_count(threads))
+    return outs, list(seconds)
 
 
 def msm(curve: Curve, group: Group, points_montgomery: RawPoints, scalars: Words, threads: int = 0) -> Words:

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
@@ -30,6 +30,17 @@ class Run:
         result = work()
         self.report(stage, time.monotonic() - started)
         return result
+
+    def stages(
+        self, stages: Sequence[Stage], work: Callable[[], tuple[list[Result], list[float]]]
+    ) -> dict[Stage, Result]:
+        """As `stage` for stages that are done in one go: their results and the seconds of each."""
+        if self.cancelled():
+            raise Cancelled
+        results, seconds = work()
+        for stage, spent in zip(stages, seconds, strict=True):
+            self.report(stage, spent)
+        return dict(zip(stages, results, strict=True))
 
 
 class BusyClock:

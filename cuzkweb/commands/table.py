@@ -13,6 +13,7 @@ COMMANDS = {
     "verify": "verify a proof",
     "check": "say what a file is, and what is wrong with it",
     "convert": "turn a proof or a verifying key into another form, or a key into a contract",
+    "prepare": "compute multiples of a proving key once, so that `prove` has fewer additions to do",
     "setup": "make insecure development keys from a constraint system",
     "submit": "submit a job to the service",
     "watch": "watch a job of the service",

@@ -49,6 +49,14 @@ struct point_sum {
 // Called with each array as soon as it is not read any more.
 using array_release = std::function<void(const point_array&)>;
 
+// Rows of multiples of the same points: row k holds 2^(window sets k) times each, for digits of `window`
+// bits.
+struct multiples {
+  int window = 0, sets = 0, rows = 1;
+
+  bool operator==(const multiples&) const = default;
+};
+
 struct engine {
   virtual ~engine() = default;
   virtual const char* name() const = 0;
@@ -59,6 +67,21 @@ struct engine {
   // are cut and sorted once where the engine can; less memory than loading all bases first.
   virtual void add_up(curve_id, std::span<const point_sum> sums, const std::uint64_t* scalars, int threads,
                       const array_release& release) const;
+  // As bases::multiply for bases of one curve and size over the same scalars, which are cut and sorted once
+  // where the engine can. done(k) is called after the k-th.
+  virtual void multiply_all(std::span<const bases* const>, const std::uint64_t* scalars, std::size_t n,
+                            std::span<std::uint64_t* const> outs, int threads,
+                            const std::function<void(std::size_t)>& done) const;
+  // The multiples with which this engine multiplies n points by long scalars fastest; it has none where
+  // `rows` comes back as 1.
+  virtual multiples choose_multiples(curve_id, group_id, std::size_t n, int rows) const;
+  // Fills out with the rows of multiples of the points of all arrays, end to end, in the engine's own format:
+  // as many bytes as the points take in the caller's, times rows.
+  virtual void build_table(curve_id, group_id, std::span<const point_array>, const multiples&,
+                           std::uint64_t* out, int threads) const;
+  // Points that stay where such a table is.
+  virtual std::unique_ptr<bases> open_table(curve_id, group_id, const std::uint64_t* table, std::size_t n,
+                                            const multiples&) const;
   // In place, natural order in and out, data Montgomery (or any representation that is linear), 2^log_n
   // elements of Fr, no scaling by 1/n.
   virtual void ntt(curve_id, std::uint64_t* data, int log_n, bool inverse, int threads) const = 0;

@@ -9,6 +9,7 @@
 #include "dispatch.hpp"
 #include "inverse.hpp"
 #include "key.hpp"
+#include "prepared.hpp"
 
 namespace cuzk::oneshot {
 
@@ -37,6 +38,7 @@ class prover {
   using sum2 = xyzz<typename G2::coordinate>;
 
   const proving_key& key_;
+  const prepared_key* prepared_;
   const int threads_;
   stopwatch& watch_;
   words scalars_;  // the witness, then the scalars of the H query; plain
@@ -44,14 +46,23 @@ class prover {
   typename G2::point b2_;
 
  public:
-  prover(const proving_key& key, int threads, stopwatch& watch)
-      : key_(key), threads_(threads), watch_(watch), scalars_(scalar_words * (key.wires + key.domain())) {}
+  // prepared: null where there are no multiples.
+  prover(const proving_key& key, const prepared_key* prepared, int threads, stopwatch& watch)
+      : key_(key),
+        prepared_(prepared),
+        threads_(threads),
+        watch_(watch),
+        scalars_(scalar_words * (key.wires + key.domain())) {}
 
   statement run(const std::string& wtns) {
     read_witness(key_, wtns, scalars_.at(0));
     watch_.end("witness");
     find_quotient();
-    add_up();
+    if (prepared_) {
+      multiply_prepared();
+    } else {
+      add_up();
+    }
     return finish();
   }
 
@@ -85,6 +96,22 @@ class prover {
     selected_engine().add_up(key_.curve, sums, scalars_.at(0), threads_, releasing());
     a_ = G1::point::load(outs[0]);
     b1_ = G1::point::load(outs[1]);
+    b2_ = G2::point::load(out2);
+    watch_.end("a+b");
+  }
+
+  // The same sums over tables of multiples.
+  void multiply_prepared() {
+    u64 outs[3][G1::words], out2[G2::words];
+    const std::uint64_t* tail = scalars_.at(scalar_words * (key_.public_count + 1));
+    prepared_->at(table::c_and_h).multiply(tail, key_.private_count() + key_.domain(), outs[0], threads_);
+    watch_.end("c+h");
+    const bases* all[] = {&prepared_->at(table::a), &prepared_->at(table::b1), &prepared_->at(table::b2)};
+    u64* const results[] = {outs[1], outs[2], out2};
+    selected_engine().multiply_all(all, scalars_.at(0), key_.wires, results, threads_, [](std::size_t) {});
+    c_and_h_ = G1::point::load(outs[0]);
+    a_ = G1::point::load(outs[1]);
+    b1_ = G1::point::load(outs[2]);
     b2_ = G2::point::load(out2);
     watch_.end("a+b");
   }
@@ -187,9 +214,18 @@ class prover {
 
 statement prove(const request& wanted, stopwatch& watch) {
   const proving_key key(wanted.zkey);
+  const auto prepared = prepared_key::find(key, wanted.zkey);
   watch.end("key");
   return with_curve(key.curve, [&]<class C>() {
-    return prover<C>(key, thread_count(wanted.threads), watch).run(wanted.wtns);
+    const int threads = thread_count(wanted.threads);
+    if (prepared) {
+      try {
+        return prover<C>(key, prepared.get(), threads, watch).run(wanted.wtns);
+      } catch (const unusual&) {
+        // Perhaps the multiples are spoilt; the key has the word.
+      }
+    }
+    return prover<C>(key, nullptr, threads, watch).run(wanted.wtns);
   });
 }
 

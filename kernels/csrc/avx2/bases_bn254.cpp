@@ -9,4 +9,15 @@ std::unique_ptr<window_bases> load_bn254(group_id group, point_arrays arrays, in
   return std::make_unique<packed_bases<bn254, 2>>(arrays, threads, memory, release);
 }
 
+void build_table_bn254(group_id group, point_arrays arrays, const multiples& wanted, u64* out, int threads) {
+  if (group == group_id::g1) return packed_bases<bn254, 1>::build_table(arrays, wanted, out, threads);
+  packed_bases<bn254, 2>::build_table(arrays, wanted, out, threads);
+}
+
+std::unique_ptr<window_bases> open_table_bn254(group_id group, const u64* table, std::size_t n,
+                                               const multiples& given) {
+  if (group == group_id::g1) return std::make_unique<packed_bases<bn254, 1>>(table, n, given);
+  return std::make_unique<packed_bases<bn254, 2>>(table, n, given);
+}
+
 }  // namespace cuzk::avx2

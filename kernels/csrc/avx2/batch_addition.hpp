@@ -81,6 +81,17 @@ class batch_adder {
     queue_[pending_++] = next;
     if (pending_ == capacity_) flush<Signed>();
   }
+  // Doubles points in place; none may be infinity.
+  void double_points(u64* points, std::size_t count) {
+    for (std::size_t i = 0; i < count; i++) {
+      u64* point = points + i * point_words<C>;
+      queue_[pending_++] = {tagged(point, false), tagged(point, false), point};
+      if (pending_ == capacity_ || i + 1 == count) {
+        run<false, kind::doubling>(queue_, pending_);
+        pending_ = 0;
+      }
+    }
+  }
   // Signed: whether operands may carry the sign bit.
   template <bool Signed>
   [[gnu::noinline]] void flush() {

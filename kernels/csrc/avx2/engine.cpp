@@ -31,6 +31,23 @@ class avx2_implementation final : public engine {
     avx2::add_up(curve, sums, scalars, threads, release);
   }
 
+  void multiply_all(std::span<const bases* const> all, const std::uint64_t* scalars, std::size_t n,
+                    std::span<std::uint64_t* const> outs, int threads,
+                    const std::function<void(std::size_t)>& done) const override {
+    avx2::multiply_all(all, scalars, n, outs, threads, done);
+  }
+  multiples choose_multiples(curve_id curve, group_id group, std::size_t n, int rows) const override {
+    return avx2::choose_multiples(curve, group, n, rows);
+  }
+  void build_table(curve_id curve, group_id group, std::span<const point_array> arrays,
+                   const multiples& wanted, std::uint64_t* out, int threads) const override {
+    avx2::build_table(curve, group, arrays, wanted, out, threads);
+  }
+  std::unique_ptr<bases> open_table(curve_id curve, group_id group, const std::uint64_t* table, std::size_t n,
+                                    const multiples& given) const override {
+    return avx2::open_table(curve, group, table, n, given);
+  }
+
   void ntt(curve_id curve, std::uint64_t* data, int log_n, bool inverse, int threads) const override {
     if (log_n < least_log_n()) return portable_engine().ntt(curve, data, log_n, inverse, threads);
     avx2::ntt(curve, data, log_n, inverse, threads);

@@ -28,22 +28,32 @@ class packed_bases final : public window_bases {
   std::size_t size_;
   std::unique_ptr<u64, free_memory> points_;  // vector Montgomery domain, canonical
   std::vector<bool> infinite_;
+  multiples multiples_;
 
  public:
   packed_bases(point_arrays arrays, int threads, arena* memory, const array_release& release)
       : size_(total_size(arrays)),
         points_(take_memory(size_, memory), free_memory{memory == nullptr}),
         infinite_(size_) {
-    std::size_t start = 0;
-    for (const point_array& array : arrays) {
-      convert_array(array, points_.get() + start * PW, threads);
-      if (release) release(array);
-      start += array.size;
-    }
-    constexpr std::size_t group = 64;  // as many flags share a word
-    parallel_ranges(threads, (size_ + group - 1) / group, 32, [&](std::size_t from, std::size_t to) {
-      for (std::size_t i = group * from; i < std::min(size_, group * to); i++)
-        infinite_[i] = is_infinity<C>(points_.get() + i * PW);
+    convert_arrays(arrays, points_.get(), threads, release);
+    find_infinities(threads);
+  }
+
+  // Points and their multiples that stay where they are.
+  packed_bases(const u64* table, std::size_t n, const multiples& given)
+      : size_(n),
+        points_(const_cast<u64*>(table), free_memory{false}),  // only read
+        infinite_(n),
+        multiples_(given) {
+    find_infinities(1);
+  }
+
+  static void build_table(point_arrays arrays, const multiples& wanted, u64* out, int threads) {
+    const std::size_t n = total_size(arrays);
+    convert_arrays(arrays, out, threads, {});
+    constexpr std::size_t block = 1024;
+    parallel_tasks(threads, (n + block - 1) / block, [&](std::size_t task) {
+      fill_multiples(wanted, n, task * block, std::min(n, (task + 1) * block), out);
     });
   }
 
@@ -53,9 +63,20 @@ class packed_bases final : public window_bases {
   const std::vector<bool>& infinite() const override { return infinite_; }
 
   void multiply(const u64* scalars, std::size_t n, u64* out, int threads) const override {
-    multiply_prepared(prepared_scalars(scalars, n, infinite_, coordinates_of<Curve, G>::costs, threads),
-                      scalars, out, threads);
+    multiply_prepared(*prepare(scalars, n, threads), scalars, out, threads);
   }
+
+  // What an addition costs in G1 decides: the ratios are alike in G2, and both groups shall share.
+  std::unique_ptr<prepared_scalars> prepare(const u64* scalars, std::size_t n, int threads) const override {
+    return std::make_unique<prepared_scalars>(scalars, n, infinite_, coordinates_of<Curve, 1>::costs,
+                                              multiples_, threads);
+  }
+
+  bool shares_scalars(const window_bases& other) const override {
+    return infinite_ == other.infinite() && multiples_ == other.table();
+  }
+
+  const multiples& table() const override { return multiples_; }
 
   void multiply_with_window(const u64* scalars, std::size_t n, u64* out, int window,
                             int threads) const override {
@@ -75,6 +96,44 @@ class packed_bases final : public window_bases {
     std::size_t total = 0;
     for (const point_array& array : arrays) total += array.size;
     return total;
+  }
+
+  void find_infinities(int threads) {
+    constexpr std::size_t group = 64;  // as many flags share a word
+    parallel_ranges(threads, (size_ + group - 1) / group, 32, [&](std::size_t from, std::size_t to) {
+      for (std::size_t i = group * from; i < std::min(size_, group * to); i++)
+        infinite_[i] = is_infinity<C>(points_.get() + i * PW);
+    });
+  }
+
+  // Rows 1 and up of the points [from, to) of a table of n.
+  static void fill_multiples(const multiples& wanted, std::size_t n, std::size_t from, std::size_t to,
+                             u64* table) {
+    arena_lease lease(arena_use::scratch);
+    arena::scope scope(*lease);
+    batch_adder<C> adder(*lease, bucket_filler<C>::adder_capacity);
+    auto* points = (*lease).take<u64>((to - from) * PW);
+    std::vector<std::size_t> places;
+    for (std::size_t i = from; i < to; i++) {
+      if (is_infinity<C>(table + i * PW)) continue;
+      std::memcpy(points + places.size() * PW, table + i * PW, point_bytes<C>);
+      places.push_back(i);
+    }
+    for (int row = 1; row < wanted.rows; row++) {
+      u64* out = table + row * n * PW;
+      for (int bit = 0; bit < wanted.window * wanted.sets; bit++) adder.double_points(points, places.size());
+      std::memset(out + from * PW, 0, (to - from) * point_bytes<C>);
+      for (std::size_t k = 0; k < places.size(); k++)
+        std::memcpy(out + places[k] * PW, points + k * PW, point_bytes<C>);
+    }
+  }
+
+  static void convert_arrays(point_arrays arrays, u64* out, int threads, const array_release& release) {
+    for (const point_array& array : arrays) {
+      convert_array(array, out, threads);
+      if (release) release(array);
+      out += array.size * PW;
+    }
   }
 
   static void convert_array(const point_array& array, u64* out, int threads) {

@@ -1,5 +1,6 @@
 // What a multi-scalar multiplication does with its scalars alone, before any point is added.
 #pragma once
+#include "engine.hpp"
 #include "sorted_digits.hpp"
 
 namespace cuzk::avx2 {
@@ -11,8 +12,11 @@ struct addition_costs {
   double scalar_addition;  // in XYZZ coordinates
 };
 
+// The multiples with which the least work is expected for n long scalars and so many rows.
+multiples choose_multiples(int scalar_bits, std::size_t n, int rows, const addition_costs&);
+
 // Segments of buckets that are weighed in step: enough chains for full vectors and batches in every thread.
-int segments_of(int buckets, int windows, int threads);
+int segments_of(int buckets, int sets, int threads);
 
 // Selected, cut into digits and sorted, for all bases with the same points at infinity.
 class prepared_scalars {
@@ -26,9 +30,9 @@ class prepared_scalars {
   // infinite: which points are infinity.
   prepared_scalars(const u64* scalars, std::size_t n, const std::vector<bool>& infinite, int window,
                    int threads);
-  // With the window for which the least work is expected.
+  // With the window for which the least work is expected, or with the multiples where they promise less.
   prepared_scalars(const u64* scalars, std::size_t n, const std::vector<bool>& infinite,
-                   const addition_costs&, int threads);
+                   const addition_costs&, const multiples&, int threads);
 };
 
 }  // namespace cuzk::avx2
