@@ -120,7 +120,7 @@ def test_results_that_cannot_be_written_are_one_line(circuit: Circuit, tmp_path:
 
 def test_a_device_that_is_not_here(circuit: Circuit, tmp_path: Path, call: Call) -> None:
     arguments = [*files(circuit, tmp_path), "--device", "cuda:0"]
-    call.assert_refused("prove", *arguments, because="device cuda:0 is not available")
+    call.assert_refused("prove", *arguments, because="no NVIDIA GPU is visible")
 
 
 @pytest.mark.parametrize("source", [["--wasm", "g"], ["--wtns", "w", "--input", "i"], []])

@@ -153,7 +153,7 @@ def test_what_a_device_is_called() -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("cuda:0", "no CUDA kernels"),
+        ("cuda:0", "no NVIDIA GPU is visible"),
         ("cuda:x", "host or cuda"),
         ("tpu", "host or cuda"),
         ("", "host or cuda"),
