@@ -82,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--size", action="append", type=positive, metavar="LOG", help="circuits of 2^LOG rows, made here"
     )
-    parser.add_argument("--kind", action="append", choices=("dense", "bits"), help="of these witnesses")
+    parser.add_argument("--kind", action="append", choices=("dense", "bits", "mix"), help="of these witnesses")
     parser.add_argument(
         "--curve", action="append", choices=("bn254", "bls12-381"), help="over these curves (default: bn254)"
     )
@@ -173,7 +173,8 @@ def fixtures_folder(given: Path | None) -> Path | None:
 def make_circuit(scratch: Path, curve_name: str, kind: str, log_size: int) -> Circuit:
     """A circuit of 2^log_size rows with a key made here.
 
-    "dense": every wire is full width and stands in every matrix; "bits": nearly all are zeros and ones.
+    "dense": every wire is full width and stands in every matrix; "bits": nearly all are zeros and ones;
+    "mix": half of each.
     """
     from kernels.curves import curve_by_name
     from proving.formats.wtns import write_witness

@@ -25,6 +25,7 @@ class ChainKind(StrEnum):
 
     DENSE = "dense"  # full-width values, every wire in A and B
     BITS = "bits"  # nearly all zeros and ones, as in hashes like SHA-256
+    MIX = "mix"  # half of each, as where signatures are checked beside hashes
 
 
 def chain_circuit(
@@ -32,15 +33,22 @@ def chain_circuit(
 ) -> tuple[R1cs, Witness]:
     """A satisfied constraint system with that many constraints and one public output.
 
-    "dense" is the chain s[i + 1] = (s[i] + k) (s[i] + i); "bits" takes numbers of 250 bits apart.
-    The same seed gives the same witness. Raises ValueError for fewer than two constraints or another kind.
+    "dense" is the chain s[i + 1] = (s[i] + k) (s[i] + i); "bits" takes numbers of 250 bits apart; "mix" has
+    half its rows from each. The same seed gives the same witness. Raises ValueError for fewer than two
+    constraints (four for "mix") or another kind.
     """
-    if constraints < 2:
-        raise ValueError("a chain has at least two constraints")
+    least = 4 if ChainKind(kind) is ChainKind.MIX else 2
+    if constraints < least:
+        raise ValueError(f"such a chain has at least {least} constraints")
     source = random.Random(seed)  # noqa: S311 - a reproducible witness, no secret
-    if ChainKind(kind) is ChainKind.DENSE:
-        return dense_chain(curve, constraints, source)
-    return bit_chain(curve, constraints, source)
+    match ChainKind(kind):
+        case ChainKind.DENSE:
+            return dense_chain(curve, constraints, source)
+        case ChainKind.BITS:
+            return bit_chain(curve, constraints, source)
+        case ChainKind.MIX:
+            dense = constraints // 2
+            return joined(dense_chain(curve, dense, source), bit_chain(curve, constraints - dense, source))
 
 
 def dense_chain(curve: Curve, constraints: int, source: random.Random) -> tuple[R1cs, Witness]:
@@ -98,6 +106,32 @@ def bit_chain(curve: Curve, constraints: int, source: random.Random) -> tuple[R1
         c=from_terms(c),
     )
     return system, Witness(curve, to_words([1, *numbers, *bits]))
+
+
+def joined(first: tuple[R1cs, Witness], second: tuple[R1cs, Witness]) -> tuple[R1cs, Witness]:
+    """Both systems side by side: one wire one, the first's output, the second's as private inputs."""
+    (left, left_witness), (right, right_witness) = first, second
+    shift = left.wires - 1
+    system = build(
+        left.curve,
+        wires=left.wires + right.wires - 1,
+        private_inputs=left.private_inputs + right.private_inputs + 1,
+        a=stacked(left.a, right.a, shift),
+        b=stacked(left.b, right.b, shift),
+        c=stacked(left.c, right.c, shift),
+    )
+    values = np.concatenate([left_witness.values, right_witness.values[1:]])
+    return system, Witness(left.curve, values)
+
+
+def stacked(top: Matrix, bottom: Matrix, shift: int) -> Matrix:
+    """The rows of both; all wires of the lower one but wire 0 move up by `shift`."""
+    columns = np.where(bottom.columns == 0, 0, bottom.columns + np.uint32(shift)).astype(np.uint32)
+    return Matrix(
+        np.concatenate([top.row_ptr, bottom.row_ptr[1:] + top.row_ptr[-1]]),
+        np.concatenate([top.columns, columns]),
+        np.concatenate([top.values, bottom.values]),
+    )
 
 
 def block_lengths(constraints: int) -> list[int]:

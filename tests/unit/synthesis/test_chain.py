@@ -12,6 +12,16 @@ from proving.synthesis.chain import chain_circuit
 @pytest.mark.parametrize("kind", ["dense", "bits"])
 @pytest.mark.parametrize("constraints", [2, 3, 250, 251, 252, 253, 502, 1000])
 def test_chain_has_the_wanted_size_and_is_satisfied(curve, kind, constraints, tmp_path):
+    check_chain(curve, kind, constraints, tmp_path)
+
+
+@pytest.mark.parametrize("curve", [BN254, BLS12_381])
+@pytest.mark.parametrize("constraints", [4, 5, 500, 503])
+def test_a_mix_has_the_wanted_size_and_is_satisfied(curve, constraints, tmp_path):
+    check_chain(curve, "mix", constraints, tmp_path)
+
+
+def check_chain(curve, kind, constraints, tmp_path):
     system, witness = chain_circuit(curve, constraints, kind)
     assert system.constraints == constraints
     assert system.public_count == 1
@@ -34,10 +44,13 @@ def test_witness_is_full_width_or_bits():
     bits = to_integers(chain_circuit(BN254, 1000, "bits")[1].values)
     assert sum(value.bit_length() > 200 for value in dense) > 990
     assert sum(value in {0, 1} for value in bits) > 990
+    mix = to_integers(chain_circuit(BN254, 1000, "mix")[1].values)
+    assert sum(value.bit_length() > 200 for value in mix) > 490
+    assert sum(value in {0, 1} for value in mix) > 490
 
 
 def test_every_wire_matters():
-    for kind in ("dense", "bits"):
+    for kind in ("dense", "bits", "mix"):
         system, witness = chain_circuit(BN254, 30, kind)
         for wire in range(1, system.wires):
             changed = witness.values.copy()
@@ -50,7 +63,7 @@ def test_same_seed_same_witness():
     assert first == second != other
 
 
-@pytest.mark.parametrize(("constraints", "kind"), [(1, "dense"), (0, "bits"), (10, "sparse")])
+@pytest.mark.parametrize(("constraints", "kind"), [(1, "dense"), (0, "bits"), (3, "mix"), (10, "sparse")])
 def test_what_cannot_be_made(constraints, kind):
     with pytest.raises(ValueError, match=r"chain|sparse"):
         chain_circuit(BN254, constraints, kind)
