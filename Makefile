@@ -79,3 +79,8 @@ format: setup ## rewrite the sources in the house style
 .PHONY: bench
 bench: setup tests/node/node_modules/.installed ## stage times, and snarkjs on the same files in the same run
 	$(BIN)/cuzkweb bench
+
+.PHONY: gpu
+gpu: setup ## on a GPU: its tests, multiply rates, sums, quotients and whole proofs into tests/benchmarks/results
+	@if $(BIN)/python -m kernels.cuda.visible; then $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/cuda13.lock; fi
+	$(BIN)/python -m tests.benchmarks.gpu $(GPU)

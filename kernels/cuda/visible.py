@@ -1,6 +1,7 @@
 """Whether this machine has NVIDIA GPUs that this process may use, asked without any call of CUDA."""
 
 import os
+import sys
 from pathlib import Path
 
 HIDDEN = frozenset({"", "-1", "NoDevFiles", "none", "void"})
@@ -12,3 +13,7 @@ def gpu_is_visible(devices: Path = Path("/dev")) -> bool:
         if os.environ.get(name, "all").strip() in HIDDEN:
             return False
     return any(devices.glob("nvidia[0-9]*")) or (devices / "dxg").exists()
+
+
+if __name__ == "__main__":
+    sys.exit(not gpu_is_visible())

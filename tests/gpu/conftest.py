@@ -15,12 +15,6 @@ from tests.support.device_checks import Bench
 NAME = os.environ.get("CUZKWEB_TEST_DEVICE", "cuda:0")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if "tests/gpu/" in str(item.path):
-            item.add_marker(pytest.mark.gpu)
-
-
 @pytest.fixture(scope="session")
 def driver() -> Driver:
     try:

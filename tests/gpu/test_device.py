@@ -10,9 +10,12 @@ from kernels.cuda.driver import Driver
 from kernels.curves import BLS12_381, BN254, CURVES, Curve
 from kernels.host import HostDevice
 from proving.groth16.prover import prove, prove_sums
+from proving.groth16.proving_key import ProvingKey
 from proving.groth16.qap import RowOrder
 from proving.groth16.setup import setup
-from tests.unit.groth16.reference import product_chain, words
+from proving.synthesis.chain import dense_chain
+
+pytestmark = pytest.mark.gpu
 
 NAMES = ("a", "b1", "b2", "c", "h")
 JOBS = 100
@@ -20,12 +23,17 @@ SLACK_BYTES = 64 * 2**20
 """What the driver may keep for itself between two readings."""
 
 
+def statement(curve: Curve, length: int, order: RowOrder = RowOrder.SNARKJS) -> tuple[ProvingKey, np.ndarray]:
+    """A key and a witness of a dense circuit."""
+    system, witness = dense_chain(curve, length, Random(length))
+    return setup(system, order=order), witness.values
+
+
 @pytest.mark.parametrize("curve", CURVES, ids=lambda curve: curve.name)
 @pytest.mark.parametrize("order", list(RowOrder))
-@pytest.mark.parametrize("length", [1, 2, 7, 100, 5000])
+@pytest.mark.parametrize("length", [3, 7, 100, 5000])
 def test_the_sums_are_the_cpus(device: CudaDevice, curve: Curve, order: RowOrder, length: int) -> None:
-    system, values = product_chain(curve, length)
-    key, witness = setup(system, order=order), words(values)
+    key, witness = statement(curve, length, order)
     expected = prove_sums(HostDevice(), key, witness, None, None)
     for _ in range(2):
         found = prove_sums(device, key, witness, None, None)
@@ -35,8 +43,7 @@ def test_the_sums_are_the_cpus(device: CudaDevice, curve: Curve, order: RowOrder
 
 
 def test_a_key_that_does_not_fit_is_streamed(driver: Driver) -> None:
-    system, values = product_chain(BN254, 3000)
-    key, witness = setup(system), words(values)
+    key, witness = statement(BN254, 3000)
     device = CudaDevice("cuda", driver, budget_bytes=1000)
     prove(device, key, witness)
     assert device.resident_keys() == []
@@ -46,10 +53,8 @@ def test_a_key_that_does_not_fit_is_streamed(driver: Driver) -> None:
 def test_a_hundred_jobs_leave_nothing(driver: Driver) -> None:
     """Three circuits, two curves, keys that push each other out."""
     random = Random(3)
-    statements = []
-    for curve, length in ((BN254, 4000), (BLS12_381, 1000), (BN254, 200)):
-        system, values = product_chain(curve, length)
-        statements.append((setup(system), words(values)))
+    circuits = ((BN254, 4000), (BLS12_381, 1000), (BN254, 200))
+    statements = [statement(curve, length) for curve, length in circuits]
     first = CudaDevice("cuda", driver)
     for key, witness in statements:
         prove(first, key, witness)

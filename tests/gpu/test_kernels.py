@@ -6,6 +6,8 @@ from kernels.curves import BLS12_381, BN254, CURVES, Curve, Group
 from kernels.quotient import QuotientBasis
 from tests.support.device_checks import Bench, cases, check_field, check_quotient, check_sum, check_transform
 
+pytestmark = pytest.mark.gpu
+
 BOTH = pytest.mark.parametrize("curve", CURVES, ids=lambda curve: curve.name)
 
 

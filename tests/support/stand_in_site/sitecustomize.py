@@ -1,0 +1,39 @@
+"""Put on PYTHONPATH, this makes the CPU answer to the names of GPUs, for tests of what drives them.
+
+CUZK_TEST_WRONG names a device whose sums are wrong.
+"""
+
+import os
+import threading
+from dataclasses import replace
+from typing import Any
+
+import kernels.cuda.device
+from kernels.device import ProverSums
+from kernels.host import HostDevice
+
+
+class PretendedGpu:
+    """One proof computes at a time; whatever else a proof takes, others may do meanwhile."""
+
+    evaluates, bounded, usable = True, False, True
+
+    def __init__(self, ordinal: int, threads: int) -> None:
+        self.name, self.model = f"cuda:{ordinal}", "pretended"
+        self._host = HostDevice(threads=threads)
+        self._turn = threading.Lock()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._host, name)
+
+    def prove(self, *arguments: Any, **options: Any) -> ProverSums:
+        with self._turn:
+            sums = self._host.prove(*arguments, **options)
+        return replace(sums, a=sums.h) if os.environ.get("CUZK_TEST_WRONG") == self.name else sums
+
+
+def pretend(ordinal: int, budget_bytes: int | None = None, threads: int = 0) -> PretendedGpu:
+    return PretendedGpu(ordinal, threads)
+
+
+kernels.cuda.device.open_cuda_device = pretend  # type: ignore[assignment]
