@@ -82,7 +82,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--size", action="append", type=positive, metavar="LOG", help="circuits of 2^LOG rows, made here"
     )
-    parser.add_argument("--kind", action="append", choices=("dense", "bits", "mix"), help="of these witnesses")
+    parser.add_argument(
+        "--kind", action="append", choices=("dense", "bits", "mix"), help="of these witnesses"
+    )
     parser.add_argument(
         "--curve", action="append", choices=("bn254", "bls12-381"), help="over these curves (default: bn254)"
     )
@@ -92,7 +94,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         type=named_path,
         metavar="NAME=PATH",
-        help="where a peer is: rapidsnark, gnark or arkworks (programs of tests/benchmarks)",
+        help="where a peer is: rapidsnark, the Python of groth16py, gnark or arkworks (programs of "
+        "tests/benchmarks)",
     )
     parser.add_argument(
         "--runs", type=positive, default=5, metavar="N", help="runs of each prover (default: 5)"
@@ -106,8 +109,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def named_path(text: str) -> tuple[str, str]:
     """NAME=PATH, for argparse."""
     name, _, path = text.partition("=")
-    if name not in {"rapidsnark", *IN_PROCESS} or not path:
-        raise argparse.ArgumentTypeError(f"{text!r} is not rapidsnark, gnark or arkworks, = and a path")
+    if name not in {"rapidsnark", "groth16py", *IN_PROCESS} or not path:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not rapidsnark, groth16py, gnark or arkworks, = and a path"
+        )
     return name, path
 
 

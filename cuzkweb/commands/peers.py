@@ -77,6 +77,7 @@ def find_peers(given: dict[str, str] | None = None) -> tuple[list[Prover], list[
             [paths["rapidsnark"]] if "rapidsnark" in paths else rapidsnark_prefix(),
             "not on PATH",
         ),
+        ("groth16py", groth16py_prefix(paths.get("groth16py")), "its Python is not named (--peer)"),
     ):
         if prefix is None:
             absent.append(f"{name}: {hint}")
@@ -86,7 +87,7 @@ def find_peers(given: dict[str, str] | None = None) -> tuple[list[Prover], list[
 
 
 def peer_command(prefix: list[str]) -> Callable[[Task], list[str]]:
-    """Both peers take zkey, wtns, proof and public in this order."""
+    """All peers take zkey, wtns, proof and public in this order."""
     return lambda task: [*prefix, *map(str, (task.zkey, task.wtns, task.proof, task.public))]
 
 
@@ -104,6 +105,12 @@ def rapidsnark_prefix() -> list[str] | None:
     """How to start rapidsnark's prover, None where it is absent."""
     program = shutil.which("rapidsnark")
     return None if program is None else [program]
+
+
+def groth16py_prefix(python: str | None) -> list[str] | None:
+    """How to start groth16py in the Python that it is installed for."""
+    script = REPOSITORY / "tests" / "benchmarks" / "groth16py" / "prove.py"
+    return None if python is None or not script.is_file() else [python, str(script)]
 
 
 def measure(prover: Prover, task: Task) -> Measure:

@@ -100,7 +100,7 @@ def test_peers_that_are_absent_are_told(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("PATH", "/nonexistent")
     found, absent = find_peers()
     assert found == []
-    assert [line.split(":")[0] for line in absent] == ["snarkjs", "rapidsnark"]
+    assert [line.split(":")[0] for line in absent] == ["snarkjs", "rapidsnark", "groth16py"]
 
 
 def test_ratios_are_medians_of_pairs() -> None:
