@@ -14,4 +14,7 @@ tempfile.tempdir = settings.FILE_UPLOAD_TEMP_DIR
 
 from proving.api.bounded import BoundedBodies  # noqa: E402 - Django must be set up before
 
-application = BoundedBodies(django_application)  # type: ignore[arg-type]
+from proving.api.patience import Patience  # noqa: E402
+
+bounded = BoundedBodies(django_application)  # type: ignore[arg-type]
+application = Patience(bounded, settings.CUZKWEB_CLIENT_SECONDS)

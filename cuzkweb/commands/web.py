@@ -15,7 +15,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Serve until a signal says stop."""
     import uvicorn
+    from django.conf import settings
 
+    from cuzkweb.protocol import allow_connections, patient_protocol
+    from cuzkweb.ready import set_up_django
+
+    set_up_django()
+    most = settings.CUZKWEB_MAX_CONNECTIONS
+    allow_connections(most)
     config = uvicorn.Config(
         "cuzkweb.asgi:application",
         host=options.host,
@@ -24,6 +31,7 @@ def run(options: argparse.Namespace) -> int:
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=5,
+        http=patient_protocol(settings.CUZKWEB_CLIENT_SECONDS, most),
     )
     given = [socket.socket(fileno=options.fd)] if options.fd is not None else None
     uvicorn.Server(config).run(sockets=given)

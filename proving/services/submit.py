@@ -173,7 +173,7 @@ def default_name(circuit: Circuit, tail: str) -> str:
 
 def _insert(owner: User, request: JobRequest, given: Given, digest: str) -> Job:
     kind = request.kind
-    check_room(owner, len(given.digests))
+    check_room(owner, request.circuit, len(given.digests))
     name = request.request_id or default_name(request.circuit, new_ulid())
     taken = Job.objects.filter(pk=name).exists()
     job = Job.objects.create(

@@ -8,6 +8,8 @@ from enum import StrEnum
 from django.db import InterfaceError, OperationalError, connection
 from redis.exceptions import RedisError
 
+from proving.storage import StorageAway
+
 
 class Trouble(StrEnum):
     """What is to blame. It may be over in a moment; neither caller nor circuit can do anything about it."""
@@ -17,6 +19,7 @@ class Trouble(StrEnum):
     OUT_OF_MEMORY = "out_of_memory"
     DATABASE_AWAY = "database_away"
     LIVE_STATE_AWAY = "live_state_away"
+    STORAGE_AWAY = "storage_away"
 
     @property
     def words(self) -> str:
@@ -30,6 +33,7 @@ WORDS = {
     Trouble.OUT_OF_MEMORY: "a worker has no memory left",
     Trouble.DATABASE_AWAY: "the database does not answer",
     Trouble.LIVE_STATE_AWAY: "the server of live state does not answer",
+    Trouble.STORAGE_AWAY: "the storage that the hosts share does not answer",
 }
 
 
@@ -38,6 +42,7 @@ BY_KIND: tuple[tuple[type[BaseException], Trouble], ...] = (
     (OperationalError, Trouble.DATABASE_AWAY),
     (InterfaceError, Trouble.DATABASE_AWAY),
     (RedisError, Trouble.LIVE_STATE_AWAY),
+    (StorageAway, Trouble.STORAGE_AWAY),
 )
 
 BY_NUMBER = {

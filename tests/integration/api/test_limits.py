@@ -87,3 +87,16 @@ def test_one_owner_does_not_fill_the_queue_of_all(
     settings.CUZKWEB_MAX_UNFINISHED_PER_OWNER = 1
     body = {"circuit": circuit.pk, "inputs": [{"a": 1, "b": 2}] * 2}
     assert "one owner" in caller.post(JOBS, body).json()["detail"]
+
+
+def test_one_owner_does_not_fill_the_spool(
+    caller: Caller, circuit: Circuit, dispatched: Dispatched, settings: Settings
+) -> None:
+    each = 64 * (circuit.variable_count + circuit.domain_size)
+    settings.CUZKWEB_MAX_SPOOL_BYTES_PER_OWNER = 3 * each
+    body = {"circuit": circuit.pk, "inputs": [{"a": 1, "b": 2}] * 2}
+    assert caller.post(JOBS, body).status_code == 202
+    refused = caller.post(JOBS, body)
+    assert (refused.status_code, refused.json()["code"]) == (503, "spool_quota")
+    assert int(refused["Retry-After"]) > 0
+    assert caller.post(JOBS, {**body, "inputs": body["inputs"][:1]}).status_code == 202
