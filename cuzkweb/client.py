@@ -11,8 +11,13 @@ from typing import Any, Self
 
 import httpx
 
+from cuzkweb import uploading
+from cuzkweb.refusal import ApiError, refusal_of
+
 LONGEST_WAIT = 30.0
 """Seconds that one request may wait at the server."""
+
+__all__ = ["ApiError", "CircuitFiles", "Client", "Job", "Partition", "ProvedPartition", "State"]
 
 PATIENCE_SECONDS = 60.0
 """How long a wait goes on while the server cannot be reached."""
@@ -32,15 +37,6 @@ class State(StrEnum):
     DONE = "done"
     FAILED = "failed"
     CANCELLED = "cancelled"
-
-
-class ApiError(Exception):
-    """The service refused a request; `code` is for programs, the text for people."""
-
-    def __init__(self, status: int, code: str, detail: str) -> None:
-        super().__init__(detail)
-        self.status = status
-        self.code = code
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +106,24 @@ class Client:
     ) -> None:
         self._http.close()
 
-    def register(self, name: str, files: CircuitFiles, proof_kind: str = "groth16") -> dict[str, Any]:
-        """Register a circuit; the same files under the same name give the circuit that is there."""
-        with ExitStack() as stack:
-            parts = {field: stack.enter_context(path.open("rb")) for field, path in files.given().items()}
-            form = {"name": name, "proof_kind": proof_kind}
-            return self._ask("POST", "/api/v1/circuits", data=form, files=parts)
+    def register(
+        self,
+        name: str,
+        files: CircuitFiles,
+        proof_kind: str = "groth16",
+        *,
+        sent: uploading.Sent = uploading.unheard,
+    ) -> dict[str, Any]:
+        """Register a circuit; the same files under the same name give the circuit that is there.
+
+        The files are sent in pieces: a broken connection is taken up where it broke, by a later call too, and
+        what the service has already is not sent. `sent` hears (file, bytes there, bytes in all).
+        """
+        known = {row[part]["sha256"] for row in self.circuits() for part in uploading.KEPT if row.get(part)}
+        body = {"name": name, "proof_kind": proof_kind}
+        for field, path in files.given().items():
+            body[field] = uploading.send(self._http, path, known, sent)
+        return self._ask("POST", "/api/v1/circuits", json=body)
 
     def circuit(self, reference: str) -> dict[str, Any]:
         """A circuit by its id or name, with its verifying key."""
@@ -232,19 +240,7 @@ class Client:
         if answer.is_success:
             document: dict[str, Any] = answer.json()
             return document
-        raise _refusal(answer)
-
-
-def _refusal(answer: httpx.Response) -> ApiError:
-    try:
-        problem = answer.json()
-    except ValueError:
-        problem = {}
-    faults = problem.get("errors") or [{}]
-    detail = problem.get("detail") or problem.get("title") or f"the service answered {answer.status_code}"
-    pointer = faults[0].get("pointer")
-    text = f"{pointer}: {detail}" if pointer else detail
-    return ApiError(answer.status_code, problem.get("code") or faults[0].get("code") or "", text)
+        raise refusal_of(answer)
 
 
 def _job(document: Mapping[str, Any]) -> Job:

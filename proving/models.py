@@ -54,6 +54,30 @@ class Artefact(models.Model):
         return home / "artefacts" / self.sha256[:2] / self.sha256
 
 
+class ResumableUpload(models.Model):
+    """A file that arrives in pieces. How much of it is here, its file tells (see services.uploads).
+
+    `expected` is the digest that its sender announced, `sha256` the one found once all of it was here. What a
+    circuit was registered with is an artefact, and no file of the upload's own any more.
+    """
+
+    id = models.CharField(max_length=26, primary_key=True, default=new_ulid, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="uploads")
+    name = models.CharField(max_length=255, blank=True, help_text="what its sender calls the file")
+    size = models.BigIntegerField()
+    expected = models.CharField(max_length=64, blank=True, help_text="SHA-256, as announced")
+    sha256 = models.CharField(max_length=64, blank=True, help_text="of what came, once all of it is here")
+    artefact = models.ForeignKey(Artefact, on_delete=models.SET_NULL, related_name="+", null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    expires_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        ordering: ClassVar = ["-created_at", "-id"]
+
+    def __str__(self) -> str:
+        return self.name or self.id
+
+
 class Circuit(models.Model):
     """Registered proving artefacts: a proving key and, where given, generator and constraint system."""
 

@@ -1,10 +1,9 @@
 """`cuzkweb circuits`: list circuits, or register one."""
 
 import argparse
-import json
 from pathlib import Path
 
-from cuzkweb.commands.service import add_service_arguments, open_client
+from cuzkweb.commands.service import add_json_argument, add_service_arguments, open_client, print_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -15,13 +14,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--r1cs", type=Path, metavar="FILE", help="constraint system (.r1cs)")
     parser.add_argument("--verifying-key", type=Path, metavar="FILE", help="snarkjs JSON, or a binary form")
     parser.add_argument("--kind", default="groth16", help="proof kind (default: groth16)")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_json_argument(parser)
     add_service_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """List, or register and say under which id."""
+    """List, or register and say under which id. An upload that broke off goes on where it was."""
     from cuzkweb.client import CircuitFiles
+    from cuzkweb.commands.progress import sending
     from cuzkweb.commands.refusals import Refused
 
     if options.register and not options.proving_key:
@@ -29,12 +29,16 @@ def run(options: argparse.Namespace) -> int:
     with open_client(options) as client:
         if options.register:
             files = CircuitFiles(options.proving_key, options.generator, options.r1cs, options.verifying_key)
-            made = client.register(options.register, files, options.kind)
-            print(json.dumps(made, indent=1) if options.json else made["id"])
+            with sending() as sent:
+                made = client.register(options.register, files, options.kind, sent=sent)
+            if options.json:
+                print_json(made)
+            else:
+                print(made["id"])
             return 0
         rows = list(client.circuits())
     if options.json:
-        print(json.dumps(rows, indent=1))
+        print_json(rows)
         return 0
     for row in rows:
         mark = " (insecure development key)" if row["insecure"] else ""

@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     from django.conf import settings
     from redis.exceptions import RedisError
 
-    from proving.services import deliver, idempotency, live, retention, upkeep, webhooks
+    from proving.services import deliver, idempotency, live, retention, upkeep, uploads, webhooks
 
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -59,6 +59,7 @@ def run(options: argparse.Namespace) -> int:
         Duty(upkeep.mend_jobs, lease),
         Duty(upkeep.sweep_spool, 60.0),
         Duty(retention.sweep_uploads, 60.0),
+        Duty(uploads.forget_uploads, 60.0),
         Duty(retention.forget_jobs, 60.0),
         Duty(retention.forget_timelines, 60.0),
         Duty(retention.forget_sessions, 600.0),

@@ -2,11 +2,22 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
 
 from cuzkweb.client import Client, Job, State
+from cuzkweb.uploading import Sent
 
 STEPS = {
     State.PENDING: (0, "queued"),
@@ -68,6 +79,28 @@ def follow(client: Client, job_id: str, console: Console | None = None) -> Job:
     """Show a job's bars until it ends."""
     with bars(console) as shown:
         return client.wait(job_id, poll=POLL_SECONDS, heard=shown.show)
+
+
+@contextmanager
+def sending() -> Iterator[Sent]:
+    """Bars on standard error, one a file that is sent; nothing where nobody looks at it."""
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        DownloadColumn(binary_units=True),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    shown: dict[Path, TaskID] = {}
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+
+        def sent(path: Path, there: int, size: int) -> None:
+            if path not in shown:
+                shown[path] = progress.add_task(path.name, total=size)
+            progress.update(shown[path], completed=there)
+
+        yield sent
 
 
 def outcome(job: Job) -> str:

@@ -7,7 +7,7 @@ EXPECTED = {
     "proving.synthesis.errors": ("InputError", "SynthesisError"),
     "proving.groth16.prover": ("UnsatisfiedWitnessError",),
     "kernels.device": ("DeviceUnavailable",),
-    "cuzkweb.client": ("ApiError",),
+    "cuzkweb.refusal": ("ApiError",),
     "httpx": ("TransportError",),
     "kernels.library": ("EngineUnavailable",),
 }

@@ -26,8 +26,13 @@ STATUS_OF_REFUSAL = {
     Refusal.NOT_FOUND: HTTPStatus.NOT_FOUND,
     Refusal.CONFLICT: HTTPStatus.CONFLICT,
     Refusal.TOO_LARGE: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    Refusal.LOCKED: HTTPStatus.LOCKED,
+    Refusal.DAMAGED: 460,
     Refusal.UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
 }
+TITLES = {460: "Checksum Mismatch"}
+"""Of the statuses that HTTP's own list does not have: this one is tus's."""
+
 TROUBLE_SECONDS = 5
 
 log = logging.getLogger(__name__)
@@ -37,7 +42,7 @@ def problem(status: int, code: str, detail: str, faults: Iterable[Fault] = ()) -
     """The body of a problem response."""
     return {
         "type": f"urn:cuzkweb:problem:{code}",
-        "title": HTTPStatus(status).phrase,
+        "title": TITLES.get(status) or HTTPStatus(status).phrase,
         "status": int(status),
         "detail": detail,
         "code": code,

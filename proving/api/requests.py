@@ -88,6 +88,21 @@ class CircuitUpload(StrictSerializer):
     )
 
 
+class CircuitReferences(StrictSerializer):
+    """A circuit to register from files that are here already.
+
+    Each is named by the id of an upload that is complete, or as sha256:<hex> where one of your circuits has a
+    file with this content.
+    """
+
+    name = serializers.CharField(max_length=128)
+    proof_kind = serializers.ChoiceField(choices=ProofKind.choices, default=ProofKind.GROTH16)
+    proving_key = serializers.CharField(max_length=80)
+    witness_generator = serializers.CharField(max_length=80, required=False)
+    r1cs = serializers.CharField(max_length=80, required=False)
+    verifying_key = serializers.CharField(max_length=80, required=False)
+
+
 class JobOptions(StrictSerializer):
     """What a job has besides its inputs."""
 

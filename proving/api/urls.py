@@ -3,7 +3,7 @@
 from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from proving.api import account, history, operations, streams, timeline, views
+from proving.api import account, history, operations, streams, timeline, uploads, views
 
 urlpatterns = [
     path("api/v1/circuits", views.CircuitsView.as_view(), name="circuits"),
@@ -20,6 +20,8 @@ urlpatterns = [
     path("api/v1/webhooks/<str:webhook>", account.WebhookView.as_view(), name="webhook"),
     path("api/v1/webhooks/<str:webhook>/rotate", account.WebhookRotateView.as_view(), name="webhook-rotate"),
     path("api/v1/webhooks/<str:webhook>/deliveries", account.DeliveriesView.as_view(), name="deliveries"),
+    path("api/v1/uploads", uploads.UploadsView.as_view(), name="uploads"),
+    path("api/v1/uploads/<str:upload>", uploads.UploadView.as_view(), name="upload"),
     path("api/v1/verify", views.VerifyView.as_view(), name="verify"),
     path("api/v1/status", operations.StatusView.as_view(), name="status"),
     path("api/v1/status/stream", streams.StatusStreamView.as_view(), name="status-stream"),

@@ -34,6 +34,7 @@ from proving.services import find, proofs
 from proving.services.cancel import cancel_job
 from proving.services.priority import change_priority
 from proving.services.register import CircuitFiles, register_circuit
+from proving.services.register_uploaded import register_uploaded
 from proving.services.submit import JobRequest, Submitted, default_name, submit_inputs, submit_witnesses
 from proving.services.verify import key_of, read_verifying_key, verify_proof, verify_proofs
 from proving.services.wait import wait_for_end
@@ -46,7 +47,7 @@ class CircuitsView(GenericAPIView[Circuit]):
 
     pagination_class = NewestCircuits
     serializer_class = shapes.CircuitSummary
-    parser_classes = (MultiPartParser,)
+    parser_classes = (MultiPartParser, ExactJSONParser)
 
     def get_queryset(self) -> QuerySet[Circuit]:
         return find.circuits_of(caller(self.request)).select_related(
@@ -61,16 +62,23 @@ class CircuitsView(GenericAPIView[Circuit]):
     @extend_schema(
         operation_id="registerCircuit",
         parameters=[IDEMPOTENCY_KEY],
-        request={"multipart/form-data": requests.CircuitUpload},
+        request={
+            "multipart/form-data": requests.CircuitUpload,
+            "application/json": requests.CircuitReferences,
+        },
         responses={201: shapes.CircuitDocument, 200: shapes.CircuitDocument},
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        form = requests.CircuitUpload(data=request.data)
+        with_files = request.content_type.startswith("multipart/")
+        form = (requests.CircuitUpload if with_files else requests.CircuitReferences)(data=request.data)
         form.is_valid(raise_exception=True)
         given = dict(form.validated_data)
         name, kind = given.pop("name"), given.pop("proof_kind")
-        registered = register_circuit(caller(request), name, kind, CircuitFiles(**given))
+        if with_files:
+            registered = register_circuit(caller(request), name, kind, CircuitFiles(**given))
+        else:
+            registered = register_uploaded(caller(request), name, kind, given)
         document = shapes.CircuitDocument(registered.circuit, context={"request": request}).data
         code = status.HTTP_201_CREATED if registered.created else status.HTTP_200_OK
         return Response(

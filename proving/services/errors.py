@@ -13,6 +13,8 @@ class Refusal(StrEnum):
     NOT_FOUND = "not_found"
     CONFLICT = "conflict"
     TOO_LARGE = "too_large"
+    LOCKED = "locked"
+    DAMAGED = "damaged"
     UNAVAILABLE = "unavailable"
 
 

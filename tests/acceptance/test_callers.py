@@ -1,6 +1,11 @@
 """What callers rely on, of a running service: one job for one key, ends that are told, keys that stop."""
 
+import base64
+import hashlib
 import json
+import os
+import signal
+import socket
 import threading
 import time
 from collections import Counter
@@ -13,6 +18,7 @@ from typing import Any
 import httpx
 import pytest
 
+from cuzkweb.client import CircuitFiles
 from cuzkweb.demo import membership
 from cuzkweb.demo.membership import example_inputs
 from proving.formats.r1cs import read_r1cs
@@ -22,6 +28,9 @@ from tests.support.processes import wait_for
 from tests.support.stack import Stack, running_stack
 
 pytestmark = pytest.mark.acceptance
+
+LOST_IN_A_CUT = 192 << 10
+"""Bytes that the web server has received and not handed on yet when it notices that their sender is gone."""
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +42,15 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 
 
 @pytest.fixture(scope="module")
-def circuit(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> str:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A development key of the demo's circuit."""
     folder = tmp_path_factory.mktemp("membership")
     write_zkey(folder / "membership.zkey", setup(read_r1cs(membership.CONSTRAINTS), threads=1))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def circuit(stack: Stack, folder: Path) -> str:
     return stack.register(
         folder, "membership", generator=membership.GENERATOR, r1cs=Path(membership.CONSTRAINTS)
     )
@@ -86,6 +101,51 @@ def test_a_revoked_key_and_its_stream_stop_within_seconds(stack: Stack) -> None:
         assert guest.get("/api/v1/jobs").status_code == 401
         assert any(line == "event: end" for line in lines)
         assert time.monotonic() - revoked < 10
+
+
+def test_an_upload_goes_on_after_a_cut_and_a_restart(stack: Stack, tmp_path: Path) -> None:
+    """A sender is cut off in the middle of a piece, then the web process is killed; a client takes it up."""
+    key = tmp_path / "another.zkey"
+    write_zkey(key, setup(read_r1cs(membership.CONSTRAINTS), threads=1))
+    data = key.read_bytes()
+    half = len(data) // 2
+    told = base64.b64encode(hashlib.sha256(data).hexdigest().encode()).decode()
+    headers = {"Tus-Resumable": "1.0.0", "Upload-Length": str(len(data)), "Upload-Metadata": f"sha256 {told}"}
+    with http(stack) as client:
+        place = client.post("/api/v1/uploads", headers=headers).headers["Location"]
+
+        def offset() -> int:
+            answer = client.head(place, headers={"Tus-Resumable": "1.0.0"})
+            return int(answer.headers["Upload-Offset"])
+
+        assert half > 2 * LOST_IN_A_CUT
+        cut_off(stack, place, data[:half], announced=len(data))
+        wait_for(lambda: offset() >= half - LOST_IN_A_CUT, "what came before the cut is kept", 20)
+        before = stack.pid("web")
+        os.kill(before, signal.SIGKILL)
+        wait_for(lambda: stack.pid("web") != before, "another web process", 20)
+
+    heard: list[tuple[Path, int, int]] = []
+    made = stack.client.register("taken-up", CircuitFiles(key), sent=lambda *told: heard.append(told))
+    assert half - LOST_IN_A_CUT <= heard[0][1] <= half
+    assert heard[-1] == (key, len(data), len(data))
+    assert made["proving_key"]["sha256"] == hashlib.sha256(data).hexdigest()
+
+
+def cut_off(stack: Stack, place: str, data: bytes, *, announced: int) -> None:
+    """Send a piece that ends before its announced length, and hang up."""
+    url = httpx.URL(place)
+    lines = [
+        f"PATCH {url.path} HTTP/1.1",
+        f"Host: {url.host}:{url.port}",
+        f"Authorization: Bearer {stack.credentials()['api_key']}",
+        "Tus-Resumable: 1.0.0",
+        "Upload-Offset: 0",
+        "Content-Type: application/offset+octet-stream",
+        f"Content-Length: {announced}",
+    ]
+    with socket.create_connection((url.host, url.port)) as connection:
+        connection.sendall("\r\n".join([*lines, "", ""]).encode() + data)
 
 
 def test_the_end_of_a_job_is_streamed_and_told_to_a_webhook(stack: Stack, circuit: str) -> None:

@@ -76,8 +76,10 @@ def test_an_empty_file_is_named(caller: Caller, multiplier: CircuitFolder, home:
     assert (answer.status_code, answer.json()["code"]) == (422, "bad_proving_key")
 
 
-def test_a_registration_is_multipart(caller: Caller) -> None:
-    assert caller.post(CIRCUITS, {"name": "x"}).status_code == 415
+def test_a_registration_has_files_or_names_them(caller: Caller) -> None:
+    answer = caller.post(CIRCUITS, {"name": "x"})
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (400, "#/proving_key")
+    assert caller.client.post(CIRCUITS, "x", content_type="text/plain").status_code == 415
 
 
 def test_an_upload_past_the_limit_is_413(
