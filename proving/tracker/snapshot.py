@@ -91,7 +91,7 @@ return {
 }
 """
 
-REMEMBERED = 8192
+REMEMBERED = 2048
 """Records that are kept decoded between two readings, by their bytes: most do not change from one to the
 next."""
 
