@@ -46,6 +46,7 @@ _PROTOTYPES: dict[str, Sequence[type]] = {
         *(_INT, _INT, _POINTER, _POINTER, _SIZE),
         *(_INT, _INT, _INT, _POINTER, _INT),
     ),
+    "cuzk_windows_combine": (_INT, _INT, _POINTER, _SIZE, _INT, _POINTER),
     "cuzk_ntt": (_INT, _POINTER, _INT, _INT, _POINTER, _INT),
     "cuzk_quotient": (_INT, _POINTER, _POINTER, _INT, _POINTER, _INT),
     "cuzk_constraints_evaluate": (
