@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,8 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
 FALSE_WORDS = frozenset({"0", "false", "no", "off"})
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
+
 PATIENCE = {
     "connect_timeout": "10",
     "keepalives_idle": "10",
@@ -158,6 +160,22 @@ def sqlite_database(path: Path) -> dict[str, Any]:
             "init_command": "PRAGMA journal_mode=WAL",
         },
     }
+
+
+def secret_key(env: Environment, kept: Path, hosts: Sequence[str], *, shared: bool) -> str:
+    """The service's secret: given, or, for a service that this host alone reaches, kept in a file.
+
+    Raises VariableError where others reach the service by a name of `hosts`, or several hosts share a
+    storage: there it has to be given, for the file is one host's and lies beside what it protects.
+    """
+    if given := env.text("CUZKWEB_SECRET_KEY"):
+        return given
+    if shared or not set(hosts) <= LOOPBACK:
+        wanted = (
+            "is required, the same on every host, where others reach the service or hosts share a storage"
+        )
+        raise VariableError("CUZKWEB_SECRET_KEY", wanted)
+    return kept_secret(kept)
 
 
 def kept_secret(path: Path) -> str:

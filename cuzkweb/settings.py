@@ -8,9 +8,9 @@ from typing import Any
 from cuzkweb.addresses import embedded_redis_url
 from cuzkweb.environment import (
     database_from_url,
-    kept_secret,
     read_environment,
     redis_from_url,
+    secret_key,
     sqlite_database,
 )
 from cuzkweb.storage import storage_from_url
@@ -60,9 +60,10 @@ CUZKWEB_STATUS_OPEN_ON_LOOPBACK = env.boolean("CUZKWEB_STATUS_OPEN_ON_LOOPBACK",
 # --- Django -------------------------------------------------------------------------------------------
 
 DEBUG = env.boolean("CUZKWEB_DEBUG", default=False)
-SECRET_KEY_GIVEN = bool(env.text("CUZKWEB_SECRET_KEY"))
-SECRET_KEY = env.text("CUZKWEB_SECRET_KEY") or kept_secret(CUZKWEB_HOME / "secret_key")
 ALLOWED_HOSTS = env.names("CUZKWEB_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
+CUZKWEB_STORAGE_URL = env.text("CUZKWEB_STORAGE_URL")
+SECRET_KEY_GIVEN = bool(env.text("CUZKWEB_SECRET_KEY"))
+SECRET_KEY = secret_key(env, CUZKWEB_HOME / "secret_key", ALLOWED_HOSTS, shared=bool(CUZKWEB_STORAGE_URL))
 CSRF_TRUSTED_ORIGINS = env.names("CUZKWEB_TRUSTED_ORIGINS")
 
 INSTALLED_APPS = [
@@ -137,7 +138,6 @@ WHITENOISE_USE_FINDERS = True
 
 # --- files: what several hosts share, where there are several -------------------------------------------
 
-CUZKWEB_STORAGE_URL = env.text("CUZKWEB_STORAGE_URL")
 STORAGES: dict[str, dict[str, Any]] = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register  # noqa: A004
@@ -51,6 +52,16 @@ def check_open_status(**_: Any) -> list[CheckMessage]:
         hint = "unset CUZKWEB_STATUS_OPEN_ON_LOOPBACK, or be sure that the proxy sends X-Forwarded-For"
         return [Warning("the status is open to requests from this host", hint=hint, id="proving.W002")]
     return []
+
+
+@register(Tags.security, deploy=True)
+def check_redis(**_: Any) -> list[CheckMessage]:
+    """Whoever reaches the server of live state without a password may lie to the whole service."""
+    address = urlsplit(settings.REDIS_URL)
+    if address.scheme == "unix" or address.password:
+        return []
+    hint = "give the server a user with a password (docker/README.md has the line), and TLS between hosts"
+    return [Warning("the server of live state asks for no password", hint=hint, id="proving.W004")]
 
 
 @register(Tags.database, deploy=True)

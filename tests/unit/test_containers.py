@@ -38,13 +38,23 @@ def services(compose: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return found
 
 
+OVERLAYS = ("compose.tls.yaml", "compose.storage.yaml")
+FILES = ("compose.yaml", "compose.host.yaml", *OVERLAYS)
+
+
+def read(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(interpolated((DOCKER / name).read_text()))
+    return found
+
+
+@pytest.mark.parametrize("name", FILES)
 @pytest.mark.node
-def test_the_compose_file_is_what_the_specification_allows(compose: dict[str, Any]) -> None:
+def test_the_compose_file_is_what_the_specification_allows(name: str) -> None:
     """`name` came into the specification after the schema that npm carries."""
     if not SCHEMA.exists():
         pytest.skip("the specification's schema is not here: npm ci in tests/node")
     schema = json.loads(SCHEMA.read_text())
-    document = {key: value for key, value in compose.items() if key != "name"}
+    document = {key: value for key, value in read(name).items() if key != "name"}
 
     errors = list(jsonschema.Draft201909Validator(schema).iter_errors(document))
 
@@ -90,20 +100,52 @@ def test_secrets_are_files_and_stand_nowhere(compose: dict[str, Any]) -> None:
     assert all(set(secret) == {"file"} for secret in declared.values())
     for name, service in services(compose).items():
         assert set(service.get("secrets", ())) <= set(declared), name
-        for variable, value in service["environment"].items() if "environment" in service else ():
-            if re.search("SECRET|PASSWORD", variable):
-                assert variable.endswith("_FILE"), (name, variable)
-                assert str(value).removeprefix("/run/secrets/") in service["secrets"], (name, variable)
+        assert_secrets_are_files(name, service)
+    for file in FILES[1:]:
+        for name, service in services(read(file)).items():
+            assert_secrets_are_files(f"{file} {name}", service)
     assert "secrets/" not in (REPOSITORY / ".dockerignore").read_text()
+
+
+def assert_secrets_are_files(name: str, service: dict[str, Any]) -> None:
+    for variable, value in service.get("environment", {}).items():
+        if re.search("SECRET|PASSWORD|_URL_", variable):
+            assert variable.endswith("_FILE"), (name, variable)
+            assert str(value).removeprefix("/run/secrets/") in service["secrets"], (name, variable)
 
 
 def test_variables_are_ones_that_the_service_reads(compose: dict[str, Any]) -> None:
     """A misspelt one would silently be another setting's default."""
-    read = (REPOSITORY / "cuzkweb/settings.py").read_text() + (REPOSITORY / "cuzkweb/celery.py").read_text()
-    read += (DOCKER / "entrypoint").read_text()
-    for name in ROLES:
-        for variable in services(compose)[name]["environment"]:
-            assert re.search(rf"\b{variable.removesuffix('_FILE')}\b", read), (name, variable)
+    theirs = " POSTGRES_USER POSTGRES_DB POSTGRES_PASSWORD AWS_ACCESS_KEY_ID "
+    paths = ("cuzkweb/settings.py", "cuzkweb/celery.py", "docker/entrypoint", "docker/redis-start")
+    known = theirs + "".join((REPOSITORY / path).read_text() for path in paths)
+    for file in FILES:
+        for name, service in services(read(file)).items():
+            for variable in service.get("environment", {}):
+                assert re.search(rf"\b{variable.removesuffix('_FILE')}\b", known), (file, name, variable)
+
+
+@pytest.mark.parametrize("file", OVERLAYS)
+def test_an_overlay_changes_services_that_are_there(file: str, compose: dict[str, Any]) -> None:
+    laid = read(file)
+    declared = set(compose["secrets"]) | set(laid["secrets"])
+
+    assert set(services(laid)) <= set(services(compose))
+    for name, service in services(laid).items():
+        assert set(service["secrets"]) <= declared, name
+        assert set(service.get("networks", ())) <= set(compose["networks"]), name
+    assert set(services(laid)) >= ROLES - {"migrate"}, "no role is forgotten"
+
+
+def test_a_host_of_devices_has_its_roles_and_nothing_else() -> None:
+    host = read("compose.host.yaml")
+    assert set(services(host)) == {"synthesis", "gpu0"}
+    for name, service in services(host).items():
+        assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"]), name
+        assert service["healthcheck"]["test"], name
+        assert set(service["secrets"]) == set(host["secrets"]), name
+        assert "ports" not in service, name
+        assert service["stop_grace_period"] == "45s", name
 
 
 def test_volumes_and_dependencies_are_declared(compose: dict[str, Any]) -> None:
@@ -246,11 +288,21 @@ def test_secrets_come_from_files(tmp_path: Path) -> None:
         CUZKWEB_SECRET_KEY_FILE=str(tmp_path / "key"),
         DATABASE_PASSWORD_FILE=str(tmp_path / "database"),
         REDIS_PASSWORD_FILE=str(tmp_path / "redis"),
+        REDIS_USER="cuzkweb",
     )
 
     assert found["CUZKWEB_SECRET_KEY"] == "the key"
     assert found["DATABASE_URL"] == "postgresql://cuzkweb:a%2Fb%3Ac%40d%20e%25@postgresql/cuzkweb"
-    assert found["REDIS_URL"] == "redis://:p%20w@redis:6379/0"
+    assert found["REDIS_URL"] == "redis://cuzkweb:p%20w@redis:6379/0"
+    tls = enter(
+        tmp_path,
+        REDIS_PASSWORD_FILE=str(tmp_path / "redis"),
+        REDIS_SCHEME="rediss",
+        REDIS_OPTIONS="ssl_cert_reqs=required&ssl_ca_certs=/run/secrets/redis_authority",
+    )
+    assert tls["REDIS_URL"] == (
+        "rediss://:p%20w@redis:6379/0?ssl_cert_reqs=required&ssl_ca_certs=/run/secrets/redis_authority"
+    )
     assert not {name for name in found if name.endswith(("_FILE", "_PASSWORD"))}
 
 

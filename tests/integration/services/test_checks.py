@@ -60,3 +60,11 @@ def test_a_home_that_everyone_may_write_to_is_an_error(settings: Settings, tmp_p
     assert checks.check_home() == []
     tmp_path.chmod(0o777)
     assert ids(checks.check_home()) == ["proving.E001"]
+
+
+def test_a_server_of_live_state_without_a_password_is_told(settings: Settings) -> None:
+    settings.REDIS_URL = "redis://live.example/0"
+    assert ids(checks.check_redis()) == ["proving.W004"]
+    for address in ("rediss://:secret@live.example/0", "unix:///run/redis.sock"):
+        settings.REDIS_URL = address
+        assert checks.check_redis() == []

@@ -14,8 +14,10 @@ from cuzkweb.environment import (
     database_from_url,
     kept_secret,
     redis_from_url,
+    secret_key,
     sqlite_database,
 )
+from cuzkweb.storage import storage_from_url
 
 
 def env(**variables: str) -> Environment:
@@ -170,4 +172,33 @@ def test_redis_with_tls_has_its_certificate_checked_by_every_client(query: str) 
 def test_other_addresses_of_redis_are_refused_without_their_secret(url: str) -> None:
     with pytest.raises(VariableError, match="REDIS_URL") as caught:
         redis_from_url(url)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_secret_is_required_where_others_reach_the_service(tmp_path: Path) -> None:
+    alone = Environment({})
+    kept = tmp_path / "secret_key"
+    for hosts, shared in ((["prove.example.org"], False), (["localhost"], True)):
+        with pytest.raises(VariableError, match="CUZKWEB_SECRET_KEY: is required"):
+            secret_key(alone, kept, hosts, shared=shared)
+    assert not kept.exists()
+    assert secret_key(alone, kept, ["localhost"], shared=False) == kept.read_text()
+    assert secret_key(Environment({"CUZKWEB_SECRET_KEY": "given"}), kept, ["x"], shared=True) == "given"
+
+
+def test_a_shared_storage_is_an_address_without_its_key() -> None:
+    found = storage_from_url("s3://bucket/a/b?endpoint_url=https://s3.example&encryption=AES256")
+    assert found["BACKEND"] == "storages.backends.s3.S3Storage"
+    told = {name: found["OPTIONS"][name] for name in ("bucket_name", "location", "endpoint_url")}
+    assert told == {"bucket_name": "bucket", "location": "a/b", "endpoint_url": "https://s3.example"}
+    assert found["OPTIONS"]["object_parameters"] == {"ServerSideEncryption": "AES256"}
+    assert storage_from_url("file:///srv/shared")["OPTIONS"]["location"] == "/srv/shared"
+
+
+@pytest.mark.parametrize(
+    "url", ["s3://", "s3://key:secret@bucket", "s3://bucket?acl=public", "file://host/x", "ftp://x/y"]
+)
+def test_other_storages_are_refused_without_their_secret(url: str) -> None:
+    with pytest.raises(VariableError) as caught:
+        storage_from_url(url)
     assert "secret" not in str(caught.value)
