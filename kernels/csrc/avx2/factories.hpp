@@ -59,6 +59,8 @@ void add_up(curve_id, std::span<const point_sum> sums, const u64* scalars, int t
 // The smallest transforms of this engine.
 int least_log_n();
 void ntt(curve_id, u64* data, int log_n, bool inverse, int threads);
+// From natural to bit-reversed order, as proofs use it.
+void ntt_to_reversed(curve_id, u64* data, int log_n, int threads);
 void quotient(curve_id, u64* a, u64* b, int log_n, u64* h, int threads);
 
 }  // namespace cuzk::avx2

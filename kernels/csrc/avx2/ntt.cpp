@@ -143,6 +143,11 @@ void ntt(curve_id curve, u64* data, int log_n, bool inverse, int threads) {
   ntt_of<bls12_381>(data, log_n, inverse, threads);
 }
 
+void ntt_to_reversed(curve_id curve, u64* data, int log_n, int threads) {
+  if (curve == curve_id::bn254) return domain_of<bn254>(log_n, threads)->transforms.forward(data, threads);
+  domain_of<bls12_381>(log_n, threads)->transforms.forward(data, threads);
+}
+
 void quotient(curve_id curve, u64* a, u64* b, int log_n, u64* h, int threads) {
   if (curve == curve_id::bn254) return quotient_of<bn254>(a, b, log_n, h, threads);
   quotient_of<bls12_381>(a, b, log_n, h, threads);

@@ -1,4 +1,4 @@
-// What the tests reach inside of this engine. No program calls these.
+// What tests and benchmarks reach inside of this engine. No program calls these.
 #include <array>
 #include <memory>
 
@@ -108,5 +108,14 @@ CUZK_EXPORT int cuzk_avx2_multiply(int curve, int group, const std::uint8_t* poi
     const point_array array{points, n};
     avx2::load_points(curve_id{curve}, group_id{group}, {&array, 1}, threads)
         ->multiply_with_window(scalars, n, out, window, threads);
+  });
+}
+
+// A transform from natural to bit-reversed order, in place.
+CUZK_EXPORT int cuzk_avx2_transform(int curve, u64* data, int log_n, int threads) {
+  return guarded([&] {
+    avx2::require_engine();
+    if (log_n < avx2::least_log_n()) throw std::invalid_argument("too small a transform");
+    avx2::ntt_to_reversed(curve_id{curve}, data, log_n, threads);
   });
 }
