@@ -8,7 +8,7 @@ import { $, attr, fill, put, show } from './dom.js';
 import { readPalette } from './canvas.js';
 import { choices, remember } from './choices.js';
 import { summary } from './hosts.js';
-import { drawTimeline, setPrinting } from './rows.js';
+import { drawTimeline, onScroll, setPrinting } from './rows.js';
 import { listen } from './reading.js';
 import { drawZoom, listenZoom } from './zooming.js';
 import { drawAttention, drawConnection, drawPhases, drawUnread, drawVerdict } from './overview.js';
@@ -27,6 +27,7 @@ const WAKING_MS = 2000;
 
 let timer = null;
 let frame = null;
+let wholly = false;
 let polling = false;
 let wakingUntil = 0;
 let blankOpened = false;
@@ -75,13 +76,18 @@ function draw() {
   drawBlank(doc, moment);
   attr(document.body, 'data-ready', '');
   drawTimeline(doc, moment);
-  history.follow(doc, choices).then(news => news && drawSoon());
+  history.follow(doc, choices).then(news => news && drawSoon(true));
 }
 
-function drawSoon() {
+/** Before the next frame, once however often it is asked: all of the page, or only rows that came into sight. */
+function drawSoon(all) {
+  wholly ||= all;
   frame ??= requestAnimationFrame(() => {
+    const whole = wholly;
     frame = null;
-    draw();
+    wholly = false;
+    if (whole) draw();
+    else onScroll();
   });
 }
 
@@ -165,7 +171,8 @@ function start() {
   listenPast(draw);
   $('#theme').addEventListener('click', nextTheme);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', recolour);
-  for (const name of ['scroll', 'resize']) addEventListener(name, drawSoon, { passive: true });
+  addEventListener('scroll', () => drawSoon(false), { passive: true });
+  addEventListener('resize', () => drawSoon(true), { passive: true });
   addEventListener('beforeprint', () => onPrint(true));
   addEventListener('afterprint', () => onPrint(false));
   document.addEventListener('visibilitychange', onVisibility);

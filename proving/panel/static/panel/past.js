@@ -74,7 +74,7 @@ function drawJob(li, job, now) {
   attr(details, 'aria-label', `Details of ${job.id}`);
   show(proof, job.done > 0);
   attr(proof, 'href', proofOf(job.id));
-  attr(proof, 'aria-label', `Proofs of ${job.id}`);
+  attr(proof, 'aria-label', `Proof of ${job.id}`);
 }
 
 function emptyWords(history) {

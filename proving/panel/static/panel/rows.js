@@ -31,6 +31,8 @@ let axisAt = null;
 let span = null;
 let headPixels = HEAD_PIXELS;
 let printing = false;
+let shown = null; // the document and the moment that the rows were drawn for
+const drawn = new WeakSet();
 
 /** Paper has no scrolling: before it is printed, every row is made. */
 export function setPrinting(yes) {
@@ -98,17 +100,31 @@ export function drawTimeline(doc, moment) {
   drawAxis(axis, axisAt, now);
   headPixels = phone() ? axis.clientWidth : HEAD_PIXELS;
   box.style.height = `${place(doc, axis.clientWidth)}px`;
+  shown = { doc, moment };
+  drawRows(true);
+}
+
+/** The rows in sight. When the page was only scrolled, those that were there already are left as they are. */
+function drawRows(all) {
+  const box = $('#jobs');
+  const { doc, moment } = shown;
   const above = -box.getBoundingClientRect().top;
   const held = keyOf(document.activeElement); // a focused row is never dropped
   const inSight = row => row.y + row.height > above - MARGIN && row.y < above + innerHeight + MARGIN;
   const visible = printing ? rows.slice(0, MOST_PRINTED) : rows.filter(row => row.key === held || inSight(row));
   keyed(box, visible, row => row.key, '#t-row', (li, row) => {
+    if (!all && drawn.has(li)) return;
+    drawn.add(li);
     li.style.transform = `translateY(${row.y}px)`;
     li.style.height = `${row.height + 1}px`;
     attr(li, 'data-kind', row.worker ? 'device' : null);
     if (row.worker) drawDevice(li, row, doc, moment);
     else drawJob(li, row, doc, moment);
   });
+}
+
+export function onScroll() {
+  if (shown && rows.length) drawRows(false);
 }
 
 const idRoom = tally => Math.floor((headPixels - HEAD_FIXED - tally.length * TALLY_CHARACTER) / palette.character);
