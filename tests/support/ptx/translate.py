@@ -13,30 +13,13 @@ import numpy as np
 from tests.support.ptx import integer_code, operations
 from tests.support.ptx.flow import Block, slot_name
 from tests.support.ptx.memory_code import MEMORY_CODE
-from tests.support.ptx.parse import (
-    Fault,
-    Immediate,
-    Instruction,
-    Operand,
-    Register,
-    Symbol,
-)
+from tests.support.ptx.parse import Fault, Immediate, Instruction, Operand, Register, Symbol
 
 BlockFunction = Callable[..., Any]
 
-SYNTAX_ONLY = {
-    "bra",
-    "brx",
-    "call",
-    "ret",
-    "exit",
-    "bar",
-    "barrier",
-    "fence",
-    "membar",
-    "prefetch",
-    "prefetchu",
-}
+ENDS = {"bra", "brx", "call", "ret", "exit", "bar", "barrier"}
+WITHOUT_EFFECT = {"fence", "membar", "prefetch", "prefetchu"}
+SPECIALS = ("%tid.", "%ntid.", "%ctaid.", "%nctaid.", "%laneid", "%warpid", "%lanemask_", "%clock")
 UNIFORM_SPECIALS = {"%ntid", "%nctaid"}
 
 
@@ -64,11 +47,13 @@ class Emitter:
         self.lines: list[str] = []
         self.names: dict[str, Any] = {"np": np, "o": operations, "U": np.uint64}
         self.values: dict[int, str] = {}
-        self.written: dict[int, bool] = {}  # row -> must it outlive the block whatever liveness says
+        self.written: dict[int, bool] = {}  # row -> does it outlive the block
         self.borrowed: set[str] = set()  # variables that may be rows themselves
         self.uniform: set[str] = set()
         self.products: dict[tuple[str, str], str] = {}
         self.carry: str | None = None
+        self.guard: str | None = None  # the predicate of the instruction at hand
+        self.outcome: str | None = None  # what the branch at the end depends on
         self.counter = 0
 
     # values
@@ -153,8 +138,6 @@ class Emitter:
         self.values[row] = value
         self.written[row] = outlives
 
-    guard: str | None = None
-
     def finish(self) -> BlockFunction:
         """Compile the function; what outlives the block goes back to its rows."""
         full, some, stored = [], [], set()
@@ -182,14 +165,6 @@ class Emitter:
         exec(compile(text, f"<{self.block.function.name}:{self.block.number}>", "exec"), scope)
         return scope["block"]
 
-    outcome: str | None = None
-
-
-SPECIALS = (
-    *("%tid.", "%ntid.", "%ctaid.", "%nctaid.", "%laneid", "%warpid", "%nwarpid"),
-    *("%lanemask_", "%clock", "%globaltimer"),
-)
-
 
 def translate(
     block: Block, rows: Rows, symbols: dict[str, int], kernel_parameters: dict[str, int]
@@ -208,11 +183,11 @@ def _emit(emitter: Emitter, instruction: Instruction) -> None:
         guard = emitter.use(register, 1)
         if negated:
             guard = emitter.let(f"~{guard}", guard)
-    if instruction.kind in SYNTAX_ONLY:
-        if instruction.kind == "brx":
-            emitter.outcome = emitter.use(instruction.operands[0], 32)
-        elif guard is not None:
-            emitter.outcome = guard
+    if instruction.kind in ENDS:
+        is_table = instruction.kind == "brx"
+        emitter.outcome = emitter.use(instruction.operands[0], 32) if is_table else guard
+        return
+    if instruction.kind in WITHOUT_EFFECT:
         return
     emitter.guard = guard
     code = integer_code.INTEGER_CODE.get(instruction.kind) or MEMORY_CODE.get(instruction.kind)
