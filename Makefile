@@ -60,6 +60,10 @@ tests/node/node_modules/.installed: tests/node/package-lock.json
 test: setup tests/node/node_modules/.installed ## all tests
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(TESTS)
 
+.PHONY: chaos
+chaos: setup ## faults of every kind for fifteen minutes, on Debian's PostgreSQL and Redis; the account at the end
+	$(BIN)/python -m tests.benchmarks.chaos $(STORM)
+
 .PHONY: check
 check: setup ## ruff, types, layers, formatting of C++, migrations, system checks
 	$(BIN)/ruff check .

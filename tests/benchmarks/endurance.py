@@ -13,12 +13,15 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import astuple
 from pathlib import Path
 from typing import TextIO
 
-from cuzkweb.client import CircuitFiles, Client, State
+import httpx
+
+from cuzkweb.client import CircuitFiles, Client, Job, State
 from proving.formats.snarkjs import proof_from_json, public_from_json, verifying_key_from_json
 from proving.groth16.verifier import verify_batch
 from tests.conftest import shared_folder
@@ -27,6 +30,7 @@ from tests.support.stack import Stack, running_stack
 
 IN_FLIGHT = 40
 CHECKED = 50
+PATIENCE_SECONDS = 1_800.0
 SETTINGS = {
     "CUZKWEB_SUBMITS_PER_MINUTE": "1000000",
     "CUZKWEB_READS_PER_MINUTE": "1000000",
@@ -47,9 +51,22 @@ def register(client: Client) -> str:
     return found
 
 
-def endure(stack: Stack, jobs: int, every: int, out: TextIO | None) -> tuple[list[str], Samples]:
+def persist(ask: Callable[[], Job]) -> Job:
+    """Ask until there is an answer: on a busy machine a request may time out, and each has its own name."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            return ask()
+        except httpx.TransportError:
+            if time.monotonic() > deadline:
+                raise
+
+
+def endure(
+    stack: Stack, jobs: int, every: int, deadline: float, out: TextIO | None
+) -> tuple[list[str], Samples]:
     """Send so many jobs, a few at a time; the ids in order, and a sample of all processes each `every` jobs,
-    which goes to `out` as a line of JSON too."""
+    which goes to `out` as a line of JSON too. Past `deadline` no more are sent."""
     circuit = register(stack.client)
     sent: list[str] = []
     samples: Samples = []
@@ -62,15 +79,19 @@ def endure(stack: Stack, jobs: int, every: int, out: TextIO | None) -> tuple[lis
 
     for number in range(jobs):
         if number >= IN_FLIGHT:
-            ended = stack.client.wait(sent[number - IN_FLIGHT], timeout=600)
+            oldest = sent[number - IN_FLIGHT]
+            ended = persist(lambda oldest=oldest: stack.client.wait(oldest, timeout=PATIENCE_SECONDS))
             assert ended.state == State.DONE, ended
         if number % every == 0:
             sample(number)
-        inputs = [{"a": str(number), "b": str(number + 1)}]
-        sent.append(stack.client.submit(circuit, inputs).id)
+        if time.monotonic() > deadline:
+            break
+        inputs, name = [{"a": str(number), "b": str(number + 1)}], f"job-{number}"
+        persist(lambda: stack.client.submit(circuit, inputs, request_id=name))  # noqa: B023
+        sent.append(name)
     for job_id in sent[-IN_FLIGHT:]:
-        stack.client.wait(job_id, timeout=600)
-    sample(jobs)
+        persist(lambda job_id=job_id: stack.client.wait(job_id, timeout=PATIENCE_SECONDS))
+    sample(len(sent))
     return sent, samples
 
 
@@ -93,13 +114,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=20_000)
     parser.add_argument("--every", type=int, default=100, help="jobs between two samples")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="send no more after so long")
     parser.add_argument("--out", type=Path, help="where each sample goes, as a line of JSON")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="endurance-") as folder:
         with running_stack(Path(folder) / "home", "--no-flower", **SETTINGS) as stack:
             started, used = time.monotonic(), os.times()
             with options.out.open("w") if options.out else nullcontext() as out:
-                sent, samples = endure(stack, options.jobs, options.every, out)
+                sent, samples = endure(stack, options.jobs, options.every, started + options.seconds, out)
             seconds = time.monotonic() - started
             wrong = account(stack, sent)
         spent = os.times()

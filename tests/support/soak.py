@@ -79,13 +79,13 @@ def soak(stack: Stack, folder: Path, partitions: int, pause: float, seed: int) -
     return found
 
 
-def register(stack: Stack, folder: Path) -> tuple[str, VerifyingKey]:
+def register(stack: Stack, folder: Path, name: str = "membership") -> tuple[str, VerifyingKey]:
     """The demo circuit with fresh development keys."""
     folder.mkdir(parents=True, exist_ok=True)
     key = setup(read_r1cs(CONSTRAINTS))
     write_zkey(folder / "membership.zkey", key)
     files = CircuitFiles(folder / "membership.zkey", GENERATOR, CONSTRAINTS)
-    return stack.client.register("membership", files)["id"], key.verifying_key
+    return stack.client.register(name, files)["id"], key.verifying_key
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from tests.support.processes import command_line, processes_of, wait_for
 
 LEASE_SECONDS = 2.0
 DEPLOYMENT = "test"
-START_SECONDS = 90.0
+START_SECONDS = 240.0
 
 
 class Stack:
@@ -36,6 +36,10 @@ class Stack:
     def credentials(self) -> dict[str, str]:
         found: dict[str, str] = json.loads((self.home / "credentials.json").read_text())
         return found
+
+    def own_client(self) -> Client:
+        """Another client, for another thread."""
+        return Client(self.state()["web"], self.credentials()["api_key"])
 
     def pid(self, name: str) -> int:
         """The process id of one program: web, synthesis, gpu0, finalize, periodic, valkey."""
