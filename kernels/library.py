@@ -54,6 +54,13 @@ _PROTOTYPES: dict[str, Sequence[type]] = {
         *(_POINTER, _POINTER, _INT, _POINTER),
     ),
     "cuzk_pairing_product": (_INT, _POINTER, _POINTER, _SIZE, _POINTER, _POINTER, _POINTER),
+    "cuzk_miller_loop": (_INT, _POINTER, _POINTER, _POINTER),
+    "cuzk_pairing_line_count": (_INT, _POINTER),
+    "cuzk_pairing_lines": (_INT, _POINTER, _POINTER),
+    "cuzk_prepared_product": (
+        *(_INT, _POINTER, _POINTER, _SIZE),
+        *(_POINTER, _POINTER, _SIZE, _POINTER, _POINTER),
+    ),
 }
 
 

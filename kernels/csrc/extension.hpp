@@ -65,7 +65,12 @@ CUZK_HD fe2<F> inverse(const fe2<F>& a) {
 
 template <class C>
 CUZK_HD constexpr fe2<typename C::fq> times_xi(const fe2<typename C::fq>& a) {
-  return a * fe2<typename C::fq>::load(C::xi);
+  if constexpr (C::divisive_twist) {  // 9 + u
+    fe2<typename C::fq> nine = twice(twice(twice(a))) + a;
+    return {nine.c0 - a.c1, nine.c1 + a.c0};
+  } else {  // 1 + u
+    return {a.c0 - a.c1, a.c0 + a.c1};
+  }
 }
 
 template <class C>

@@ -28,6 +28,19 @@ std::size_t find_bad_pair(const std::uint8_t* g1, const std::uint8_t* g2, std::s
   return n;
 }
 
+template <class C>
+void store(const fe12<C>& value, u64* out) {
+  static_assert(sizeof value == 12 * sizeof(fe<typename C::fq>));
+  std::memcpy(out, &value, sizeof value);
+}
+
+template <class C>
+fe12<C> load(const u64* words) {
+  fe12<C> value;
+  std::memcpy(static_cast<void*>(&value), words, sizeof value);
+  return value;
+}
+
 }  // namespace
 }  // namespace cuzk
 
@@ -44,8 +57,52 @@ CUZK_EXPORT int cuzk_pairing_product(int curve, const std::uint8_t* g1, const st
       if (*bad_pair != n) return;
       fe12<C> product = pairing_product<C>(load_pairs<C>(g1, g2, n));
       *is_one = product == fe12<C>::one();
-      static_assert(sizeof product == 12 * sizeof(fe<typename C::fq>));
-      std::memcpy(out, &product, sizeof product);
+      store(product, out);
+    });
+  });
+}
+
+// What the Miller loop of one pair gives, as cuzk_pairing_product writes elements. Nothing is checked.
+CUZK_EXPORT int cuzk_miller_loop(int curve, const std::uint8_t* g1, const std::uint8_t* g2, u64* out) {
+  return guarded([&] {
+    with_curve(curve_id{curve}, [&]<class C>() { store(miller_loop<C>(load_pairs<C>(g1, g2, 1), {}), out); });
+  });
+}
+
+// How many lines a point of G2 has.
+CUZK_EXPORT int cuzk_pairing_line_count(int curve, std::size_t* count) {
+  return guarded([&] { with_curve(curve_id{curve}, [&]<class C>() { *count = miller_steps<C>().size(); }); });
+}
+
+// out: the lines of a point of G2 other than infinity, of each the slope and the constant in Fq2. Nothing is
+// checked.
+CUZK_EXPORT int cuzk_pairing_lines(int curve, const std::uint8_t* g2, u64* out) {
+  return guarded([&] {
+    with_curve(curve_id{curve}, [&]<class C>() {
+      affine<fe2<typename C::fq>> q;
+      std::memcpy(static_cast<void*>(&q), g2, sizeof q);
+      const auto lines = all_lines<C>(q);
+      static_assert(sizeof(line<C>) == sizeof q);
+      std::memcpy(out, lines.data(), lines.size() * sizeof(line<C>));
+    });
+  });
+}
+
+// is_one: whether the product of the pairings of n pairs, of m points of G1 with points of G2 whose lines are
+// given, and of `looped`, what the Miller loops of some others gave (or null), is one. Nothing is checked.
+CUZK_EXPORT int cuzk_prepared_product(int curve, const std::uint8_t* g1, const std::uint8_t* g2,
+                                      std::size_t n, const std::uint8_t* prepared_g1, const u64* const* lines,
+                                      std::size_t m, const u64* looped, int* is_one) {
+  return guarded([&] {
+    with_curve(curve_id{curve}, [&]<class C>() {
+      std::vector<prepared_pair<C>> prepared(m);
+      for (std::size_t i = 0; i < m; i++) {
+        auto& p = prepared[i].p;
+        std::memcpy(static_cast<void*>(&p), prepared_g1 + i * sizeof p, sizeof p);
+        prepared[i].lines = reinterpret_cast<const line<C>*>(lines[i]);
+      }
+      auto others = looped == nullptr ? fe12<C>::one() : load<C>(looped);
+      *is_one = pairing_product<C>(load_pairs<C>(g1, g2, n), prepared, others) == fe12<C>::one();
     });
   });
 }

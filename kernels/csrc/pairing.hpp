@@ -1,4 +1,5 @@
-// Optimal ate pairing. Products of pairings share the squarings, the inversions and the final exponentiation.
+// Optimal ate pairing. Products of pairings share the squarings, the inversions and the final exponentiation;
+// the lines through the multiples of a point that is paired often can be kept.
 //
 // The points of G2 stay affine: the slopes of all pairs cost one inversion a step.
 #pragma once
@@ -14,104 +15,169 @@ struct miller_pair {
   affine<fe2<typename C::fq>> q;
 };
 
-// f times the line through t with that slope, at p. Factors of a proper subfield do not matter: the final
-// exponentiation takes them to one.
+// y = slope x + (y of a point on the line - slope its x); `constant` is the negative of the second term.
 template <class C>
-void multiply_by_line(fe12<C>& f, const affine<fe2<typename C::fq>>& t, const fe2<typename C::fq>& slope,
-                      const affine<fe<typename C::fq>>& p) {
-  using E = fe2<typename C::fq>;
-  E constant = slope * t.x - t.y, linear = -(slope * p.x), height{p.y, {}};
-  if constexpr (C::divisive_twist) {  // height + linear w + constant w^3
-    auto low = f.c0 * height, high = multiply_sparse(f.c1, linear, constant);
-    f.c1 = multiply_sparse(f.c0 + f.c1, height + linear, constant) - low - high;
-    f.c0 = low + times_v(high);
-  } else {  // constant + linear w^2 + height w^3
-    auto low = multiply_sparse(f.c0, constant, linear), high = times_v(f.c1 * height);
-    f.c1 = multiply_sparse(f.c0 + f.c1, constant, linear + height) - low - high;
-    f.c0 = low + times_v(high);
-  }
-}
+struct line {
+  fe2<typename C::fq> slope, constant;
+};
+
+// How the multiple of a point goes on to the next, and through which other point the line is.
+enum class step { twice, plus, minus, plus_frobenius, minus_frobenius_squared };
 
 template <class C>
-class miller_loop {
+std::vector<step> miller_steps() {
+  constexpr u128 count = C::divisive_twist ? 6 * u128(C::parameter) + 2 : u128(C::parameter),
+                 tripled = 3 * count;
+  std::vector<step> steps;
+  int top = 127;
+  while (!(tripled >> top & 1)) top--;
+  for (int i = top - 1; i > 0; i--) {  // non-adjacent form of the count, from the digit below the highest
+    steps.push_back(step::twice);
+    bool high = tripled >> i & 1, low = count >> i & 1;
+    if (high && !low) steps.push_back(step::plus);
+    if (!high && low) steps.push_back(step::minus);
+  }
+  if constexpr (C::divisive_twist) {  // Barreto-Naehrig: two more lines
+    steps.push_back(step::plus_frobenius);
+    steps.push_back(step::minus_frobenius_squared);
+  }
+  return steps;
+}
+
+// The lines of some points, step by step.
+template <class C>
+class line_walk {
  public:
   using E = fe2<typename C::fq>;
   using G2 = affine<E>;
 
-  explicit miller_loop(const std::vector<miller_pair<C>>& all)
-      : pairs(all), multiples(all.size()), slopes(all.size()) {
-    for (std::size_t i = 0; i < pairs.size(); i++) multiples[i] = pairs[i].q;
-  }
+  explicit line_walk(std::vector<G2> all)
+      : points(std::move(all)), multiples(points), addends(points), lines(points.size()) {}
 
-  fe12<C> run() {
-    constexpr u128 count = C::divisive_twist ? 6 * u128(C::parameter) + 2 : u128(C::parameter),
-                   tripled = 3 * count;
-    int top = 127;
-    while (!(tripled >> top & 1)) top--;
-    for (int i = top - 1; i > 0; i--) {  // non-adjacent form of the count, from the digit below the highest
-      f = square(f);
-      double_all();
-      bool high = tripled >> i & 1, low = count >> i & 1;
-      if (high && !low) add_all([](const G2& q) { return q; });
-      if (!high && low) add_all([](const G2& q) { return negate(q); });
+  const std::vector<line<C>>& take(step kind) {
+    for (std::size_t i = 0; i < points.size(); i++) {
+      if (kind != step::twice) addends[i] = addend(points[i], kind);
+      lines[i].slope = kind == step::twice ? twice(multiples[i].y) : addends[i].x - multiples[i].x;
     }
-    if constexpr (C::divisive_twist) {  // Barreto-Naehrig: two more lines
-      add_all([](const G2& q) { return psi<C>(q); });
-      add_all([](const G2& q) { return negate(psi<C>(psi<C>(q))); });
+    invert_slopes();
+    for (std::size_t i = 0; i < points.size(); i++) {
+      G2& t = multiples[i];
+      E xx = square(t.x), rise = kind == step::twice ? twice(xx) + xx : addends[i].y - t.y;
+      E slope = rise * lines[i].slope;
+      lines[i] = {slope, slope * t.x - t.y};
+      E x = square(slope) - t.x - (kind == step::twice ? t.x : addends[i].x);
+      t = {x, slope * (t.x - x) - t.y};
     }
-    return C::parameter_negative ? conjugate(f) : f;
+    return lines;
   }
 
  private:
-  void double_all() {
-    for (std::size_t i = 0; i < pairs.size(); i++) slopes[i] = twice(multiples[i].y);
-    invert_slopes();
-    for (std::size_t i = 0; i < pairs.size(); i++) {
-      E xx = square(multiples[i].x);
-      step(i, (twice(xx) + xx) * slopes[i], multiples[i].x);
-    }
-  }
-
-  template <class Choose>
-  void add_all(const Choose& choose) {
-    std::vector<G2> addends;
-    for (std::size_t i = 0; i < pairs.size(); i++) {
-      addends.push_back(choose(pairs[i].q));
-      slopes[i] = addends[i].x - multiples[i].x;
-    }
-    invert_slopes();
-    for (std::size_t i = 0; i < pairs.size(); i++) {
-      step(i, (addends[i].y - multiples[i].y) * slopes[i], addends[i].x);
-    }
-  }
-
-  void step(std::size_t i, const E& slope, const E& other_x) {
-    G2& t = multiples[i];
-    multiply_by_line<C>(f, t, slope, pairs[i].p);
-    E x = square(slope) - t.x - other_x;
-    t = {x, slope * (t.x - x) - t.y};
+  static G2 addend(const G2& q, step kind) {
+    if (kind == step::plus) return q;
+    if (kind == step::minus) return negate(q);
+    if (kind == step::plus_frobenius) return psi<C>(q);
+    return negate(psi<C>(psi<C>(q)));
   }
 
   void invert_slopes() {
-    std::vector<E> products(slopes.size());
+    std::vector<E> products(lines.size());
     E product = E::one();
-    for (std::size_t i = 0; i < slopes.size(); i++) {
+    for (std::size_t i = 0; i < lines.size(); i++) {
       products[i] = product;
-      product = product * slopes[i];
+      product = product * lines[i].slope;
     }
     E inverted = inverse(product);
-    for (std::size_t i = slopes.size(); i-- > 0;) {
-      E original = slopes[i];
-      slopes[i] = inverted * products[i];
+    for (std::size_t i = lines.size(); i-- > 0;) {
+      E original = lines[i].slope;
+      lines[i].slope = inverted * products[i];
       inverted = inverted * original;
     }
   }
 
-  const std::vector<miller_pair<C>>& pairs;
-  std::vector<G2> multiples;
-  std::vector<E> slopes;
-  fe12<C> f = fe12<C>::one();
+  std::vector<G2> points, multiples, addends;
+  std::vector<line<C>> lines;
 };
+
+// All lines of a point other than infinity.
+template <class C>
+std::vector<line<C>> all_lines(const affine<fe2<typename C::fq>>& q) {
+  std::vector<line<C>> found;
+  line_walk<C> walk({q});
+  for (step kind : miller_steps<C>()) found.push_back(walk.take(kind)[0]);
+  return found;
+}
+
+// What a line needs to know of the point where it is evaluated: -x / y and 1 / y.
+template <class C>
+struct evaluation_point {
+  fe<typename C::fq> x, y;
+};
+
+// For points other than infinity; none has y = 0, since the order of the group is odd.
+template <class C>
+std::vector<evaluation_point<C>> evaluation_points(const std::vector<affine<fe<typename C::fq>>>& points) {
+  using F = fe<typename C::fq>;
+  std::vector<evaluation_point<C>> found;
+  F product = F::one();
+  for (const auto& p : points) {
+    found.push_back({-p.x, product});
+    product = product * p.y;
+  }
+  F inverted = inverse(product);
+  for (std::size_t i = points.size(); i-- > 0;) {
+    found[i].y = found[i].y * inverted;
+    found[i].x = found[i].x * found[i].y;
+    inverted = inverted * points[i].y;
+  }
+  return found;
+}
+
+// f times the line at the point, divided by y. Factors of a proper subfield do not matter: the final
+// exponentiation takes them to one.
+template <class C>
+void multiply_by_line(fe12<C>& f, const line<C>& through, const evaluation_point<C>& at) {
+  using E = fe2<typename C::fq>;
+  E constant = through.constant * at.y, linear = through.slope * at.x;
+  if constexpr (C::divisive_twist) {  // 1 + linear w + constant w^3
+    auto low = f.c0, high = multiply_sparse(f.c1, linear, constant);
+    f.c1 = multiply_sparse(f.c0 + f.c1, E::one() + linear, constant) - low - high;
+    f.c0 = low + times_v(high);
+  } else {  // constant + linear w^2 + w^3
+    auto low = multiply_sparse(f.c0, constant, linear), high = times_v(f.c1);
+    f.c1 = multiply_sparse(f.c0 + f.c1, constant, linear + E::one()) - low - high;
+    f.c0 = low + times_v(high);
+  }
+}
+
+// A point of G1 and the lines of one of G2.
+template <class C>
+struct prepared_pair {
+  affine<fe<typename C::fq>> p;
+  const line<C>* lines;
+};
+
+// The product of the Miller loops of all pairs; no point is infinity.
+template <class C>
+fe12<C> miller_loop(const std::vector<miller_pair<C>>& pairs, const std::vector<prepared_pair<C>>& prepared) {
+  std::vector<affine<fe<typename C::fq>>> left;
+  std::vector<affine<fe2<typename C::fq>>> right;
+  for (const auto& pair : pairs) left.push_back(pair.p), right.push_back(pair.q);
+  for (const auto& pair : prepared) left.push_back(pair.p);
+  const auto at = evaluation_points<C>(left);
+  line_walk<C> walk(right);
+  fe12<C> f = fe12<C>::one();
+  std::size_t taken = 0;
+  for (step kind : miller_steps<C>()) {
+    if (kind == step::twice) f = square(f);
+    const auto& lines = walk.take(kind);
+    for (std::size_t i = 0; i < pairs.size(); i++) multiply_by_line(f, lines[i], at[i]);
+    for (std::size_t i = 0; i < prepared.size(); i++) {
+      multiply_by_line(f, prepared[i].lines[taken], at[pairs.size() + i]);
+    }
+    taken++;
+  }
+  return C::parameter_negative ? conjugate(f) : f;
+}
 
 // f^parameter for f of the cyclotomic subgroup, where the inverse is the conjugate.
 template <class C>
@@ -173,13 +239,14 @@ fe12<C> final_exponentiation(const fe12<C>& f) {
     return hard_part_bls(g);
 }
 
-// The product of the pairings; pairs with a point at infinity count as one.
+// The product of the pairings and of what some others' Miller loops gave; pairs with a point at infinity
+// count as one.
 template <class C>
-fe12<C> pairing_product(std::vector<miller_pair<C>> pairs) {
-  std::erase_if(pairs,
-                [](const miller_pair<C>& pair) { return pair.p.is_infinity() || pair.q.is_infinity(); });
-  if (pairs.empty()) return fe12<C>::one();
-  return final_exponentiation(miller_loop<C>(pairs).run());
+fe12<C> pairing_product(std::vector<miller_pair<C>> pairs, std::vector<prepared_pair<C>> prepared = {},
+                        const fe12<C>& looped = fe12<C>::one()) {
+  std::erase_if(pairs, [](const auto& pair) { return pair.p.is_infinity() || pair.q.is_infinity(); });
+  std::erase_if(prepared, [](const auto& pair) { return pair.p.is_infinity(); });
+  return final_exponentiation(miller_loop<C>(pairs, prepared) * looped);
 }
 
 }  // namespace cuzk

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kernels.curves import Curve, Group
 from kernels.msm import msm
-from kernels.pairing import pairing_product_is_one
+from kernels.pairing import PreparedPoint, miller_loop, prepare_point, prepared_product_is_one
 from kernels.points import first_bad_point, from_integers, multiply, negate
 from proving.groth16.assembly import combine, scalar_words
 from proving.groth16.objects import G1, G2, Proof, VerifyingKey
@@ -73,20 +73,25 @@ class BatchVerdict:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PreparedKey:
-    """A checked verifying key in Montgomery words; `minus_alpha`, ... are in G1, the rest in G2."""
+    """A checked verifying key: G1 in Montgomery words, G2 by the lines of its points.
+
+    `alpha_beta` is what the Miller loop of -alpha and beta gives.
+    """
 
     curve: Curve
     minus_alpha: Words
-    beta: Words
-    gamma: Words
-    delta: Words
+    beta: PreparedPoint
+    gamma: PreparedPoint
+    delta: PreparedPoint
     ic: Words
+    alpha_beta: Words
 
 
 def verify(key: VerifyingKey, proof: Proof, public: Sequence[int]) -> Verdict:
     """Check one proof against a verifying key and its public inputs (plain integers, in wire order).
 
-    Points at infinity are members of their groups; whether such a proof is valid is the pairing's to say.
+    Takes three Miller loops, two of them along the key's own lines, and one final exponentiation. Points at
+    infinity are members of their groups; whether such a proof is valid is the pairing's to say.
     """
     prepared = prepare(key)
     if isinstance(prepared, Verdict):
@@ -96,10 +101,10 @@ def verify(key: VerifyingKey, proof: Proof, public: Sequence[int]) -> Verdict:
         return points
     a, b, c = points
     curve = key.curve
-    statement = combine(curve, Group.G1, list(zip(prepared.ic, [1, *public], strict=True)))
-    g1 = np.stack([a, prepared.minus_alpha, minus(curve, statement), minus(curve, c)])
-    g2 = np.stack([b, prepared.beta, prepared.gamma, prepared.delta])
-    return VALID if pairing_product_is_one(curve, g1, g2) else PAIRING_FAILED
+    statement = msm(curve, Group.G1, prepared.ic, scalar_words([1, *public]), 1)
+    kept = [(minus(curve, statement), prepared.gamma), (minus(curve, c), prepared.delta)]
+    holds = prepared_product_is_one(curve, [(a, b)], kept, prepared.alpha_beta)
+    return VALID if holds else PAIRING_FAILED
 
 
 def verify_batch(
@@ -107,8 +112,9 @@ def verify_batch(
 ) -> BatchVerdict:
     """Check many proofs for one verifying key with one randomised pairing product.
 
-    The coefficients are 128 random bits each. When the product fails, halves are checked until every bad
-    proof is named. No proofs at all are a valid batch. Raises ValueError when the two lengths differ.
+    Of n proofs it takes n + 3 Miller loops and one final exponentiation. The coefficients are 128 random bits
+    each. When the product fails, halves are checked until every bad proof is named. No proofs at all are a
+    valid batch. Raises ValueError when the two lengths differ.
     """
     if len(proofs) != len(publics):
         raise ValueError(f"{len(proofs)} proofs came with {len(publics)} lists of public inputs")
@@ -159,9 +165,9 @@ def product_holds(key: PreparedKey, members: list[Member]) -> bool:
     c = combine(curve, Group.G1, [(member.c, z) for member, z in zip(members, weights, strict=True)])
     alpha = combine(curve, Group.G1, [(key.minus_alpha, total)])
     a = multiply(curve, Group.G1, np.stack([member.a for member in members]), scalar_words(weights))
-    g1 = np.concatenate([a, np.stack([alpha, minus(curve, statement), minus(curve, c)])])
-    g2 = np.stack([*(member.b for member in members), key.beta, key.gamma, key.delta])
-    return pairing_product_is_one(curve, g1, g2)
+    fresh = [(scaled, member.b) for scaled, member in zip(a, members, strict=True)]
+    kept = [(alpha, key.beta), (minus(curve, statement), key.gamma), (minus(curve, c), key.delta)]
+    return prepared_product_is_one(curve, fresh, kept)
 
 
 def admit(key: VerifyingKey, proof: Proof, public: Sequence[int]) -> tuple[Words, Words, Words] | Verdict:
@@ -198,11 +204,10 @@ def point_words(curve: Curve, group: Group, point: G1 | G2) -> Words | Check:
         if not any(values) or not all(0 <= value < curve.q for value in values):
             return Check.ON_CURVE
     words = from_integers(curve, group, point)
-    if first_bad_point(curve, group, words[np.newaxis], subgroup=False, threads=1) is not None:
-        return Check.ON_CURVE
-    if first_bad_point(curve, group, words[np.newaxis], subgroup=True, threads=1) is not None:
-        return Check.SUBGROUP
-    return words
+    if first_bad_point(curve, group, words[np.newaxis], threads=1) is None:
+        return words
+    off = first_bad_point(curve, group, words[np.newaxis], subgroup=False, threads=1) is not None
+    return Check.ON_CURVE if off else Check.SUBGROUP
 
 
 def coordinates(point: tuple[int, int] | tuple[tuple[int, int], tuple[int, int]]) -> list[int]:
@@ -234,7 +239,14 @@ def prepare(key: VerifyingKey) -> PreparedKey | Verdict:
         words.append(outcome)
     if not key.ic:
         return Verdict(Check.VERIFYING_KEY, "the verifying key has no IC points")
-    return PreparedKey(curve, minus(curve, words[0]), words[1], words[2], words[3], np.stack(words[4:]))
+    minus_alpha, beta = minus(curve, words[0]), words[1]
+    return PreparedKey(
+        curve,
+        minus_alpha,
+        *(prepare_point(curve, point) for point in words[1:4]),
+        np.stack(words[4:]),
+        miller_loop(curve, minus_alpha, beta),
+    )
 
 
 def check_key(key: VerifyingKey) -> Verdict:

@@ -1,10 +1,12 @@
 """The verifier accepts what py_ecc accepts and names what is wrong with everything else."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from kernels.curves import BLS12_381, BN254, Curve
+from proving.groth16 import verifier
 from proving.groth16.objects import G1, G2, Proof, VerifyingKey
 from proving.groth16.prover import ProvedStatement, prove
 from proving.groth16.verifier import Check, verify, verify_batch
@@ -256,3 +258,45 @@ def test_a_batch_needs_as_many_inputs_as_proofs(batch) -> None:
     key, proofs, publics = batch
     with pytest.raises(ValueError, match="5 proofs came with 4"):
         verify_batch(key, proofs, publics[:4])
+
+
+class Counted:
+    """The products of pairings that were asked for: Miller loops of fresh points, and along kept lines."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.products: list[tuple[int, int]] = []
+        self.ask = verifier.prepared_product_is_one
+        monkeypatch.setattr(verifier, "prepared_product_is_one", self.count)
+
+    def count(self, curve: Curve, pairs: Any, prepared: Any, looped: Any = None) -> bool:
+        self.products.append((len(pairs), len(prepared)))
+        return self.ask(curve, pairs, prepared, looped)
+
+
+def test_one_proof_takes_one_fresh_miller_loop_and_one_final_exponentiation(
+    proved, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, statement = proved
+    counted = Counted(monkeypatch)
+    assert verify(key.verifying_key, statement.proof, statement.public).valid
+    assert counted.products == [(1, 2)]
+
+
+@pytest.mark.parametrize("count", [1, 2, 7])
+def test_a_batch_takes_one_product_of_three_more_miller_loops_than_proofs(
+    proved, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, statement = proved
+    counted = Counted(monkeypatch)
+    assert verify_batch(key.verifying_key, [statement.proof] * count, [statement.public] * count).valid
+    assert counted.products == [(count, 3)]
+
+
+def test_a_bad_proof_is_found_by_halving(proved, curve: Curve, monkeypatch: pytest.MonkeyPatch) -> None:
+    key, statement = proved
+    proofs = [statement.proof] * 8
+    proofs[5] = replace(statement.proof, c=times(curve, 1, 5))
+    counted = Counted(monkeypatch)
+    verdict = verify_batch(key.verifying_key, proofs, [statement.public] * 8)
+    assert [index for index, _ in verdict.bad] == [5]
+    assert [fresh for fresh, _ in counted.products] == [8, 4, 4, 2, 1, 1, 2]

@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 from kernels.curves import BLS12_381, BN254, CURVES, Curve, Group
-from kernels.pairing import pairing, pairing_product_is_one
+from kernels.pairing import (
+    miller_loop,
+    pairing,
+    pairing_product_is_one,
+    prepare_point,
+    prepared_product_is_one,
+)
 from kernels.points import from_integers, multiply, negate
 from tests.unit.kernels.reference import LIBRARIES, Reference, Words, plain, words
 
@@ -128,3 +134,59 @@ def test_lengths_that_differ_are_refused() -> None:
         g1, g2 = generators(curve)
         with pytest.raises(ValueError, match="1 points of G1 but 2 of G2"):
             pairing_product_is_one(curve, g1, np.repeat(g2, 2, axis=0))
+
+
+@pytest.mark.parametrize("split", [(4, 0, 0), (0, 4, 0), (1, 3, 0), (2, 1, 1), (1, 2, 1), (0, 0, 1)])
+def test_products_with_kept_lines(curve: Curve, split: tuple[int, int, int]) -> None:
+    """The same product, its pairs given as points, by lines, or as what a Miller loop gave."""
+    random = Random(sum(split))
+    count = sum(split)
+    a, b = ([random.randrange(1, curve.r) for _ in range(count)] for _ in range(2))
+    rest = sum(x * y for x, y in zip(a[1:], b[1:], strict=True))
+    a[0] = -rest * pow(b[0], -1, curve.r) % curve.r
+    g1, g2 = scaled(curve, Group.G1, a), scaled(curve, Group.G2, b)
+
+    def holds() -> bool:
+        pairs = list(zip(g1, g2, strict=True))
+        fresh, kept, looped = (
+            pairs[: split[0]],
+            pairs[split[0] : split[0] + split[1]],
+            pairs[count - split[2] :],
+        )
+        prepared = [(p, prepare_point(curve, q)) for p, q in kept]
+        value = miller_loop(curve, *looped[0]) if split[2] else None
+        return prepared_product_is_one(curve, fresh, prepared, value)
+
+    if count > 1:
+        assert holds()
+    g1[0] = scaled(curve, Group.G1, [a[0] + 1])[0]
+    assert not holds()
+
+
+def test_infinity_counts_as_one_with_kept_lines(curve: Curve) -> None:
+    g1, g2 = (g[0] for g in generators(curve))
+    kept = prepare_point(curve, g2)
+    minus = negate(curve, Group.G1, g1[np.newaxis])[0]
+    nothing = np.zeros_like(g1), np.zeros_like(g2)
+    assert prepared_product_is_one(curve, [(nothing[0], g2), (g1, nothing[1])], [(nothing[0], kept)])
+    assert prepared_product_is_one(curve, [(g1, g2)], [(nothing[0], kept), (minus, kept)])
+    assert not prepared_product_is_one(curve, [(g1, g2)], [(nothing[0], kept)])
+    assert prepared_product_is_one(curve, [], [])
+
+
+def test_only_points_of_the_group_are_prepared(curve: Curve) -> None:
+    q = generators(curve)[1][0]
+    with pytest.raises(ValueError, match="other than infinity"):
+        prepare_point(curve, np.zeros_like(q))
+    outside = Reference(curve, Group.G2).any_point()
+    with pytest.raises(ValueError, match="off its curve or subgroup"):
+        prepare_point(curve, Reference(curve, Group.G2).encode([outside]))
+    q[0] ^= 1
+    with pytest.raises(ValueError, match="off its curve or subgroup"):
+        prepare_point(curve, q)
+
+
+def test_lines_of_another_curve_are_refused() -> None:
+    (p, q), (_, other) = ((g[0] for g in generators(curve)) for curve in CURVES)
+    with pytest.raises(ValueError, match="another curve"):
+        prepared_product_is_one(CURVES[0], [(p, q)], [(p, prepare_point(CURVES[1], other))])
