@@ -3,17 +3,17 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+MEASURED = Path(__file__).with_name("measured.py")
 TIMEOUT_SECONDS = 900
 
 
@@ -38,7 +38,7 @@ class Prover:
 @dataclass(frozen=True, slots=True)
 class Measure:
     """One run of a prover: wall and CPU seconds of the whole process, the most memory that it held (resident,
-    mapped files included; at least what the benchmark itself held), and what it said on standard error."""
+    mapped files included), and what it said on standard error."""
 
     wall: float
     cpu: float
@@ -115,28 +115,26 @@ def groth16py_prefix(python: str | None) -> list[str] | None:
 
 def measure(prover: Prover, task: Task) -> Measure:
     """Run one proof. Raises ProverFailedError."""
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        started = time.monotonic()
-        process = subprocess.Popen(prover.command(task), stdout=output, stderr=errors, env=as_installed())
-        killer = threading.Timer(TIMEOUT_SECONDS, process.kill)
-        killer.start()
-        _, status, usage = os.wait4(process.pid, 0)
-        wall = time.monotonic() - started
-        killer.cancel()
-        process.returncode = os.waitstatus_to_exitcode(status)
-        said = [read_back(output), read_back(errors)]
-    if wall >= TIMEOUT_SECONDS:
-        raise ProverFailedError(f"no proof after {TIMEOUT_SECONDS} s")
-    if process.returncode:
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report"
+        output, errors = Path(folder) / "output", Path(folder) / "errors"
+        runner = [sys.executable, "-I", "-S", str(MEASURED), str(report), *prover.command(task)]
+        with output.open("wb") as out, errors.open("wb") as err:
+            process = subprocess.Popen(
+                runner, stdout=out, stderr=err, env=as_installed(), start_new_session=True
+            )
+            try:
+                process.wait(TIMEOUT_SECONDS)
+            except subprocess.TimeoutExpired as error:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                raise ProverFailedError(f"no proof after {TIMEOUT_SECONDS} s") from error
+        said = [path.read_text(errors="replace") for path in (output, errors)]
+        cost = json.loads(report.read_text()) if report.exists() else {"code": process.returncode}
+    if cost["code"]:
         lines = (said[1] or said[0]).strip().splitlines() or ["no reason given"]
         raise ProverFailedError(lines[-1])
-    return Measure(wall, usage.ru_utime + usage.ru_stime, said[1], usage.ru_maxrss * 1024)
-
-
-def read_back(file: IO[bytes]) -> str:
-    """What a process wrote."""
-    file.seek(0)
-    return file.read().decode(errors="replace")
+    return Measure(cost["wall"], cost["cpu"], said[1], cost["peak_bytes"])
 
 
 def as_installed() -> dict[str, str]:
