@@ -239,14 +239,10 @@ def prepare(key: VerifyingKey) -> PreparedKey | Verdict:
         words.append(outcome)
     if not key.ic:
         return Verdict(Check.VERIFYING_KEY, "the verifying key has no IC points")
-    minus_alpha, beta = minus(curve, words[0]), words[1]
-    return PreparedKey(
-        curve,
-        minus_alpha,
-        *(prepare_point(curve, point) for point in words[1:4]),
-        np.stack(words[4:]),
-        miller_loop(curve, minus_alpha, beta),
-    )
+    minus_alpha = minus(curve, words[0])
+    beta, gamma, delta = (prepare_point(curve, point) for point in words[1:4])
+    alpha_beta = miller_loop(curve, minus_alpha, words[1])
+    return PreparedKey(curve, minus_alpha, beta, gamma, delta, np.stack(words[4:]), alpha_beta)
 
 
 def check_key(key: VerifyingKey) -> Verdict:
