@@ -8,6 +8,8 @@ import sys
 from datetime import UTC, datetime
 from typing import Any
 
+from proving.services.at_work import present
+
 PLACES = ("job", "partition", "attempt")
 
 
@@ -30,9 +32,15 @@ class JsonLines(logging.Formatter):
 
 
 def present_task() -> dict[str, Any]:
-    """The task that this thread is at, by name, and its ids; empty outside of one."""
+    """The task that this thread is at, by name, and what it works at; empty outside of one.
+
+    A message names a partition; what is worked at, once something was taken, may be another one.
+    """
     celery = sys.modules.get("celery")
     task = getattr(celery, "current_task", None) if celery else None
     if not task or not getattr(task, "request", None) or not task.request.args:
         return {}
-    return {"task": task.name, **dict(zip(PLACES, task.request.args, strict=False))}
+    named = dict(zip(PLACES, task.request.args, strict=False))
+    if at := present():
+        named = {"job": at.job, "partition": at.partition, "attempt": at.attempt, "worker": at.worker}
+    return {"task": task.name, **named}

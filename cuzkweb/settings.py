@@ -210,6 +210,9 @@ SPECTACULAR_SETTINGS = {
 
 # --- logging ------------------------------------------------------------------------------------------
 
+CUZKWEB_TRACES = env.boolean("CUZKWEB_TRACES", default=False)
+if CUZKWEB_TRACES:
+    MIDDLEWARE.insert(0, "proving.api.tracing.TraceRequests")
 LOG_LEVEL = env.text("CUZKWEB_LOG_LEVEL", "INFO").upper()
 CUZKWEB_LOG_JSON = env.boolean("CUZKWEB_LOG_JSON", default=False)
 LOGGING = {

@@ -15,7 +15,7 @@ from redis.exceptions import RedisError
 
 from cuzkweb import celery
 from cuzkweb.supervisor.child import die_with_parent
-from proving.services import device_stage, fleet, pulse, station
+from proving.services import device_stage, fleet, pulse, station, tracing
 from proving.services.station import Station
 from proving.tracker.records import WorkerKind
 
@@ -123,3 +123,4 @@ def _hand_back(**_: Any) -> None:
 
 def _leave(**_: Any) -> None:
     fleet.leave()
+    tracing.flush()

@@ -137,6 +137,9 @@ class Job(models.Model):
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     deadline = models.DateTimeField(null=True, blank=True)
+    trace_parent = models.CharField(
+        max_length=64, blank=True, db_default="", editable=False, help_text="the request's span"
+    )
 
     class Meta:
         ordering: ClassVar = ["-submitted_at", "-id"]

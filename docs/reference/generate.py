@@ -96,7 +96,7 @@ def metrics_page() -> str:
     lines = [
         "# Metrics",
         "",
-        "`GET /metrics` wants an API key of scope `read`. [alerts.yaml](../monitoring/alerts.yaml) holds alert rules",
+        "`GET /metrics` wants an API key of scope `read` or `watch`. [alerts.yaml](../monitoring/alerts.yaml) holds alert rules",
         "and the piece of configuration that scrapes, [grafana.json](../monitoring/grafana.json) a dashboard.",
         "",
         "| metric | kind | what |",

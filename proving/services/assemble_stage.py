@@ -5,7 +5,7 @@ import logging
 from proving.formats.snarkjs import proof_from_json, public_from_json
 from proving.groth16.verifier import verify_batch
 from proving.models import Job, Proof
-from proving.services import circuits, conclude, live, record
+from proving.services import circuits, conclude, live, record, tracing
 from proving.services.stage import Report
 from proving.tracker.outcomes import Completed, Refused
 from proving.tracker.records import JobState
@@ -19,7 +19,8 @@ def assemble(job_id: str) -> Report:
     if isinstance(answer, Refused):
         logger.info("assemble of job %s: %s", job_id, answer.reason)
         return Report.REFUSED
-    wrong = _find_wrong(job_id)
+    with tracing.job_span("assemble", job_id):
+        wrong = _find_wrong(job_id)
     if wrong:
         record.job_failing(job_id, "bad_proof", wrong)
     completed = live.store().complete_job(job_id, JobState.FAILED if wrong else JobState.DONE, wrong or None)

@@ -9,7 +9,7 @@ from functools import cache
 from kernels.device import Cancelled, Device, ProverSums, open_device
 from proving import spool
 from proving.groth16.prover import prove_sums
-from proving.services import circuits, conclude, dispatch, live, record
+from proving.services import circuits, conclude, dispatch, live, record, tracing
 from proving.services.pulse import Pulse
 from proving.services.stage import PAUSE_SECONDS, Report, refusal, under_lease
 from proving.services.station import claiming, here
@@ -42,7 +42,8 @@ def prove(job_id: str, index: int, attempt: int, queue: str = "") -> Report:
         claim = live.store().take_device(claimant)
         if isinstance(claim, Refused):
             return refusal(claim, "prove", job_id, index, attempt)
-        done = under_lease(claim.assignment, lambda pulse: _work(claim, pulse))
+        with tracing.stage_span("prove", claim.assignment, "wait for a device"):
+            done = under_lease(claim.assignment, lambda pulse: _work(claim, pulse))
         if done is None:
             return Report.LET_GO
         return _hand_off(claim)
@@ -62,7 +63,9 @@ def _work(claim: Claimed, pulse: Pulse) -> bool:
     own = device()
     a, b = (None, None) if own.evaluates else (found.a, found.b)
     try:
-        sums: ProverSums = prove_sums(own, key, found.witness, a, b, cancelled=pulse.stopped)
+        sums: ProverSums = prove_sums(
+            own, key, found.witness, a, b, cancelled=pulse.stopped, report=tracing.device_stage
+        )
     finally:
         _tell_faults(own)
     if pulse.stopped():

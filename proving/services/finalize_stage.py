@@ -15,7 +15,7 @@ from proving.groth16.prover import prove_sums, public_signals
 from proving.groth16.proving_key import ProvingKey
 from proving.groth16.verifier import Verdict, verify
 from proving.models import Circuit
-from proving.services import circuits, conclude, dispatch, live, record
+from proving.services import circuits, conclude, dispatch, live, record, tracing
 from proving.services.artefact_cache import DamagedArtefact
 from proving.services.pulse import Pulse
 from proving.services.stage import BadInput, Report, refusal, under_lease
@@ -64,7 +64,8 @@ def finalize(job_id: str, index: int, attempt: int) -> Report:
         if claim.reason == Refusal.ALREADY_DONE:
             dispatch.send_assemble(job_id)
         return refusal(claim, "finalize", job_id, index, attempt)
-    done = under_lease(claim.assignment, lambda pulse: _work(claim, pulse))
+    with tracing.stage_span("finalize", claim.assignment, "wait for a finalizer"):
+        done = under_lease(claim.assignment, lambda pulse: _work(claim, pulse))
     return Report.LET_GO if done is None else _finish(claim)
 
 

@@ -11,7 +11,8 @@ from django.db import DatabaseError
 from redis.exceptions import RedisError
 
 from kernels.device import Cancelled
-from proving.services import conclude, live
+from proving.services import conclude, live, tracing
+from proving.services.at_work import at_work
 from proving.services.pulse import Pulse
 from proving.services.trouble import Trouble, forget_connection, trouble_of
 from proving.tracker.outcomes import Refusal, Refused
@@ -56,15 +57,23 @@ def under_lease(assignment: Assignment, work: Callable[[Pulse], Result]) -> Resu
     BadInput fails the partition at once; any other fault is tried again while attempts are left. A host that
     lacks something just now, room on its disk or memory, is given time first.
     """
+    with at_work(assignment):
+        return _under_lease(assignment, work)
+
+
+def _under_lease(assignment: Assignment, work: Callable[[Pulse], Result]) -> Result | None:
     try:
         with Pulse(assignment) as pulse, pulse.flag.watched():
             return _patiently(pulse, work)
     except Cancelled:
+        tracing.outcome("stopped")
         _let_go(assignment)
     except BadInput as fault:
+        tracing.outcome(fault.code)
         logger.warning("job %s partition %d: %s", assignment.job, assignment.partition, fault.code)
         _give_up(assignment, str(fault), fault.code, retry=False)
     except Exception as fault:  # noqa: BLE001 - logged, though without its words
+        tracing.outcome(type(fault).__name__)
         logger.error("job %s partition %d attempt %d: %s", *_place(assignment), _told(fault))
         _give_up(assignment, f"{type(fault).__name__} in the service", "fault", retry=True)
     return None

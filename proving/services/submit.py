@@ -18,7 +18,7 @@ from django.utils.crypto import salted_hmac
 from proving import spool
 from proving.choices import KINDS, CircuitState, InputForm, KindTraits, OnFailure, Priority, ProofKind
 from proving.models import Circuit, Job, Partition, new_ulid
-from proving.services import dispatch
+from proving.services import dispatch, tracing
 from proving.services.artefacts import Upload, staged
 from proving.services.errors import Refusal, ServiceError, conflict, invalid
 from proving.services.given import check_inputs, check_witness
@@ -189,6 +189,7 @@ def _insert(owner: User, request: JobRequest, given: Given, digest: str) -> Job:
         input_form=given.form,
         request_digest=digest,
         partition_count=len(given.digests),
+        trace_parent=tracing.parent_here(),
     )
     Partition.objects.bulk_create(
         Partition(

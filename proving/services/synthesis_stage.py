@@ -13,7 +13,7 @@ from proving.formats.r1cs import first_unsatisfied
 from proving.formats.wtns import read_witness
 from proving.groth16.proving_key import ProvingKey
 from proving.models import Circuit
-from proving.services import circuit_log, circuits, conclude, dispatch, live, record
+from proving.services import circuit_log, circuits, conclude, dispatch, live, record, tracing
 from proving.services.pulse import Pulse
 from proving.services.stage import BadInput, Report, refusal, under_lease
 from proving.services.station import here
@@ -48,7 +48,8 @@ def synthesize(job_id: str, index: int, attempt: int) -> Report:
         if claim.reason == Refusal.OVER_BUDGET and claim.place:
             _refuse_for_size(*claim.place)
         return refusal(claim, "synthesize", job_id, index, attempt)
-    done = under_lease(claim.assignment, lambda pulse: _work(claim, pulse))
+    with tracing.stage_span("synthesize", claim.assignment, "queued"):
+        done = under_lease(claim.assignment, lambda pulse: _work(claim, pulse))
     return Report.LET_GO if done is None else _pass_on(claim)
 
 

@@ -6,6 +6,8 @@ import logging
 from celery import Celery
 
 from cuzkweb.logs import JsonLines
+from proving.services.at_work import at_work
+from proving.tracker.records import Assignment
 
 
 def line(**extra: object) -> dict[str, object]:
@@ -53,3 +55,19 @@ def test_inside_a_task_its_ids_are_told() -> None:
     prove.apply(args=("ps-snap-1000-1-4711", 3, 2))
     place = {name: seen[0][name] for name in ("task", "job", "partition", "attempt")}
     assert place == {"task": "example", "job": "ps-snap-1000-1-4711", "partition": 3, "attempt": 2}
+
+
+def test_inside_a_task_what_was_taken_is_told() -> None:
+    """A message is a permit: the partition that a worker takes may be another than the one it names."""
+    app = Celery("test", set_as_current=False)
+    seen: list[dict[str, object]] = []
+
+    @app.task(name="example", shared=False)
+    def prove(job: str, partition: int, attempt: int) -> None:
+        with at_work(Assignment("gpu0@host", "urgent", 7, 1, 99)):
+            seen.append(line())
+
+    prove.apply(args=("ps-snap-1000-1-4711", 3, 2))
+    place = {name: seen[0][name] for name in ("task", "job", "partition", "attempt", "worker")}
+    told = {"job": "urgent", "partition": 7, "attempt": 1, "worker": "gpu0@host"}
+    assert place == {"task": "example", **told}
