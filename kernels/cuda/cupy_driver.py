@@ -26,6 +26,7 @@ from kernels.cuda.visible import gpu_is_visible
 from kernels.device import DeviceUnavailable
 from kernels.launches import Launch
 from kernels.modules import Module
+from kernels.nvrtc import CompileFailed, NvrtcUnavailable
 
 Compile = Callable[[Module, str], bytes]
 """The image of a module for an architecture ("sm_90")."""
@@ -198,11 +199,16 @@ class CupyDriver:
             known = self._functions.get((module, kernel))
             if known is None:
                 if module not in self._modules:
-                    image = self._compiled(module, self.architecture)
-                    self._modules[module] = self._driver.moduleLoadData(image)
+                    self._modules[module] = self._driver.moduleLoadData(self._image(module))
                 known = self._driver.moduleGetFunction(self._modules[module], kernel)
                 self._functions[module, kernel] = known
             return known
+
+    def _image(self, module: Module) -> bytes:
+        try:
+            return self._compiled(module, self.architecture)
+        except (NvrtcUnavailable, CompileFailed) as error:
+            raise DriverFault(f"{module.name} cannot be compiled: {error}") from error
 
     @contextmanager
     def _told(self) -> Iterator[None]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kernels import nvrtc
 from kernels.constraints import evaluate
 from kernels.cuda.cupy_driver import open_driver
 from kernels.cuda.driver import Driver, DriverFault, OutOfDeviceMemory, SecretArena
@@ -25,6 +26,7 @@ from kernels.curves import Curve, Group
 from kernels.device import (
     Cancelled,
     DeviceMemory,
+    DeviceUnavailable,
     KeyPoints,
     ProverSums,
     ResidentKey,
@@ -228,10 +230,13 @@ class CudaDevice:
 
     def _loaded(self, points: KeyPoints, lane: Lane) -> DeviceKey:
         budget = self._residents.budget_bytes
-        size = KeySizes.of(points).point_bytes()
+        sizes = KeySizes.of(points)
+        room, size = budget // SHARE_FOR_MULTIPLES, sizes.point_bytes()
         if size > budget:
             raise OutOfDeviceMemory(f"the key's points take {size} bytes of a budget of {budget}")
-        self._residents.make_room(size)
+        if not sizes.sortable:
+            raise OutOfDeviceMemory("the key has more digits than one sort has room for")
+        self._residents.make_room(size * sizes.multiples_within(room))
 
         def run(work: Callable[[], None]) -> None:
             there = lane.arrived()
@@ -239,7 +244,7 @@ class CudaDevice:
                 self._driver.wait_here(there)
                 work()
 
-        return load_key(points, lane, self._driver, budget // SHARE_FOR_MULTIPLES, run)
+        return load_key(points, lane, self._driver, room, run)
 
     def _evaluated(self, request: Request, points: KeyPoints) -> Request:
         if points.coefficients is None:
@@ -272,4 +277,8 @@ def on_the_curve(curve: Curve, sums: ProverSums) -> ProverSums:
 def open_cuda_device(ordinal: int, budget_bytes: int | None = None, threads: int = 0) -> CudaDevice:
     """The GPU of that number. Raises DeviceUnavailable."""
     driver = open_driver(ordinal, compiled_images())
+    try:
+        nvrtc.version()
+    except nvrtc.NvrtcUnavailable as error:
+        raise DeviceUnavailable(f"kernels cannot be compiled ({error}): install cuzkweb[cuda13]") from None
     return CudaDevice(f"cuda:{ordinal}", driver, budget_bytes=budget_bytes, threads=threads)

@@ -25,6 +25,7 @@ NARROWEST = 8
 """Bits of a digit, at least: below it a device only has more sets to finish."""
 MOST_POINTS = 2**31
 """What a point's index in an entry has room for, multiples counted."""
+MOST_DIGITS = 2**32 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,12 @@ class KeySizes:
         """How `count` scalars are cut into digits."""
         width = sum_launches.choose_width(max(count, 1), self.bits, multiples)
         return Recoding(self.bits, max(width, NARROWEST), multiples)
+
+    @property
+    def sortable(self) -> bool:
+        """Whether the digits of a sum fit one sort, and its points an index."""
+        most = max(self.wires, self.h_count)
+        return most < MOST_POINTS and most * self.recoding(most).windows < MOST_DIGITS
 
     def stage_bytes(self, stage: Stage) -> int:
         """What a stage's points take on the device."""

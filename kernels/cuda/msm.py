@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels import field, modules, points, sum_launches
+from kernels import modules, sum_launches, windows
 from kernels.cuda.driver import Arena, Buffer
 from kernels.cuda.place import Workplace
 from kernels.curves import Curve, Group
 from kernels.native import Words
-from kernels.polynomial_launches import plain_words
 from kernels.sum_launches import Adding, Recoding, Sorting
 
 
@@ -103,51 +102,4 @@ class Adder:
 
 def combined(sums: SetSums) -> Words:
     """The sum of 2^(width k) set_k, one affine point, (2W | 4W,) Montgomery words."""
-    curve, group = sums.curve, sums.group
-    affine = to_affine(curve, group, sums.words)
-    weights = [pow(2, sums.width * k, curve.r) for k in range(len(affine))]
-    terms = points.multiply(curve, group, affine, plain_words(curve, weights), 1)
-    while len(terms) > 1:
-        half = len(terms) // 2
-        pairs = points.add(curve, group, terms[:half].copy(), terms[half : 2 * half].copy(), 1)
-        terms = np.concatenate([pairs, terms[2 * half :]])
-    result: Words = terms[0]
-    return result
-
-
-def to_affine(curve: Curve, group: Group, words: Words) -> Words:
-    """(n, 2 point words) x, y, zz, zzz to affine points; zz = 0 is infinity."""
-    coordinate = curve.coordinate_words(group)
-    x, y, zz, zzz = (np.ascontiguousarray(words[:, k * coordinate : (k + 1) * coordinate]) for k in range(4))
-    multiply, invert = (_fq_multiply, _fq_invert) if group is Group.G1 else (_fq2_multiply, _fq2_invert)
-    return np.concatenate(
-        [multiply(curve, x, invert(curve, zz)), multiply(curve, y, invert(curve, zzz))], axis=1
-    )
-
-
-def _fq_multiply(curve: Curve, a: Words, b: Words) -> Words:
-    return field.mul(field.base_field(curve), a, b)
-
-
-def _fq_invert(curve: Curve, a: Words) -> Words:
-    return field.inverse(field.base_field(curve), a)
-
-
-def _halves(curve: Curve, a: Words) -> tuple[Words, Words]:
-    return np.ascontiguousarray(a[:, : curve.fq_words]), np.ascontiguousarray(a[:, curve.fq_words :])
-
-
-def _fq2_multiply(curve: Curve, a: Words, b: Words) -> Words:
-    fq = field.base_field(curve)
-    (a0, a1), (b0, b1) = _halves(curve, a), _halves(curve, b)
-    real = field.sub(fq, field.mul(fq, a0, b0), field.mul(fq, a1, b1))
-    imaginary = field.add(fq, field.mul(fq, a0, b1), field.mul(fq, a1, b0))
-    return np.concatenate([real, imaginary], axis=1)
-
-
-def _fq2_invert(curve: Curve, a: Words) -> Words:
-    fq = field.base_field(curve)
-    a0, a1 = _halves(curve, a)
-    inverse = field.inverse(fq, field.add(fq, field.mul(fq, a0, a0), field.mul(fq, a1, a1)))
-    negative = field.sub(fq, np.zeros_like(a1), a1)
-    return np.concatenate([field.mul(fq, a0, inverse), field.mul(fq, negative, inverse)], axis=1)
+    return windows.combine(sums.curve, sums.group, sums.words, sums.width)

@@ -155,6 +155,14 @@ def test_an_idle_key_gives_way_to_a_proof(opened, key, expected) -> None:
     assert other.key_id not in [kept.key_id for kept in device.resident_keys()]
 
 
+def test_more_digits_than_one_sort_holds_are_streamed(opened, key, expected, monkeypatch) -> None:
+    monkeypatch.setattr("kernels.cuda.key.MOST_DIGITS", 10)
+    device, driver = opened()
+    assert same(run(device, key), expected)
+    assert device.resident_keys() == []
+    assert driver.launched.count("finish_sets") == 5
+
+
 # --- results that are wrong -----------------------------------------------------------------------------
 
 

@@ -16,9 +16,10 @@ from kernels.cuda.cupy_driver import CupyDriver, open_driver
 from kernels.cuda.driver import DriverFault, OutOfDeviceMemory
 from kernels.cuda.images import compiled_images
 from kernels.curves import BN254
-from kernels.device import DeviceUnavailable
+from kernels.device import DeviceUnavailable, open_device
 from kernels.launches import Launch, launch
 from kernels.modules import Module
+from kernels.nvrtc import CompileFailed, NvrtcUnavailable
 
 IMAGE = b"\x7fELF cubin"
 
@@ -210,6 +211,28 @@ def test_a_launch_without_memory_is_a_shortage(driver: CupyDriver, cupy: Any) ->
     cupy.cuda.driver.failing["launchKernel"] = CUDADriverError(719)
     with pytest.raises(DriverFault, match="status 719"):
         driver.launch(a_launch(), driver.new_stream())
+
+
+@pytest.mark.parametrize("error", [CompileFailed("line 3: no"), NvrtcUnavailable("not found")])
+def test_a_kernel_that_cannot_be_compiled_breaks_the_device(cupy: Any, error: Exception) -> None:
+    def fail(*_: object) -> bytes:
+        raise error
+
+    found = CupyDriver(cupy, 1, fail)
+    with pytest.raises(DriverFault, match=f"polynomials-bn254 cannot be compiled: {error}"):
+        found.launch(a_launch(), found.new_stream())
+
+
+def test_without_nvrtc_there_is_no_device(cupy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cupy_driver, "gpu_is_visible", lambda: True)
+    monkeypatch.setattr(cupy_driver, "import_cupy", lambda: cupy)
+
+    def missing() -> str:
+        raise NvrtcUnavailable("libnvrtc cannot be opened")
+
+    monkeypatch.setattr("kernels.nvrtc.version", missing)
+    with pytest.raises(DeviceUnavailable, match=r"libnvrtc cannot be opened\): install cuzkweb\[cuda13\]"):
+        open_device("cuda:0")
 
 
 def test_a_device_that_is_not_there_says_how_many_are(cupy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
