@@ -38,6 +38,7 @@ lock: ## resolve the locks afresh: for development, for the image, for building 
 	uv pip compile pyproject.toml --extra postgresql --extra s3 -c requirements/dev.lock $(LOCK) -o requirements/prod.lock
 	uv pip compile pyproject.toml --extra postgresql --extra s3 --extra cuda13 -c requirements/prod.lock $(LOCK) -o requirements/cuda13.lock
 	uv pip compile --group pyproject.toml:build -c requirements/dev.lock $(LOCK) -o requirements/build.lock
+	uv pip compile --group pyproject.toml:audit $(LOCK) -o requirements/audit.lock
 
 .PHONY: clean
 clean: ## remove everything that was built
@@ -73,6 +74,15 @@ check: setup ## ruff, types, layers, formatting of C++, migrations, system check
 	$(BIN)/clang-format --dry-run --Werror $$(git ls-files 'kernels/csrc/*.cpp' 'kernels/csrc/*.hpp' 'proving/oneshot/*')
 	$(BIN)/python -W error manage.py makemigrations --check --dry-run
 	$(BIN)/python -W error manage.py check
+
+build/audit/.installed: requirements/audit.lock
+	$(PYTHON) -m venv build/audit
+	build/audit/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/audit.lock
+	@touch $@
+
+.PHONY: audit
+audit: build/audit/.installed ## known faults of what is shipped; says so where nobody could be asked
+	$(PYTHON) .ci/audit build/audit/bin/pip-audit requirements/prod.lock
 
 .PHONY: format
 format: setup ## rewrite the sources in the house style

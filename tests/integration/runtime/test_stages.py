@@ -13,10 +13,11 @@ from proving.formats.snarkjs import proof_from_json, public_from_json, verifying
 from proving.formats.wtns import Witness, encode_witness, read_witness
 from proving.groth16.verifier import verify
 from proving.models import Circuit, Job, Partition, PartitionAttempt, Proof
-from proving.services import device_stage, fleet, live, station, upkeep
+from proving.services import device_stage, fleet, live, record, station, upkeep
 from proving.services.cancel import cancel_job
 from proving.services.stage import Report
 from proving.tracker.outcomes import Claimed
+from proving.tracker.records import Assignment
 from proving.tracker.store import Store
 from tests.integration.conftest import CircuitFolder
 from tests.integration.runtime.conftest import DEVICE, Line, take
@@ -72,6 +73,29 @@ def test_blinding_is_fresh_for_each_proof(line: Line, submit: Submit) -> None:
     first, second = Proof.objects.all()
     assert first.public == second.public
     assert first.proof != second.proof
+
+
+def test_blinding_is_fresh_for_each_attempt(
+    line: Line, submit: Submit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[object] = []
+    store_proof = record.proved
+
+    def lose_the_first(assignment: Assignment, proof: object, public: list[str], *, fault: str = "") -> bool:
+        made.append(proof)
+        if len(made) == 1:
+            raise RuntimeError("the finalizer dies before it has stored the proof")
+        return store_proof(assignment, proof, public, fault=fault)
+
+    monkeypatch.setattr(record, "proved", lose_the_first)
+    job = submit((3, 11))
+
+    line.run()
+
+    assert ended(job).state == JobState.DONE
+    first, second = made
+    assert first != second
+    assert Proof.objects.get().proof == second
 
 
 def test_messages_that_come_twice_change_nothing(line: Line, submit: Submit) -> None:

@@ -65,6 +65,14 @@ def test_blinding_scalars_are_drawn_from_the_whole_field(
     assert drawn == [curve.r]
 
 
+def test_blinding_scalars_are_uniform(curve: Curve) -> None:
+    """16 equal parts of [0, r): chi-squared with 15 degrees of freedom is above 70 once in 10^8 runs."""
+    count = 8000
+    found = [16 * assembly.draw_scalar(curve) // curve.r for _ in range(count)]
+    expected = count / 16
+    assert sum((found.count(part) - expected) ** 2 / expected for part in range(16)) < 70
+
+
 def test_a_witness_that_satisfies_nothing_gives_no_proof(proved, curve: Curve, host: Device) -> None:
     key, _ = proved
     _, witness = product_chain(curve, 5)
