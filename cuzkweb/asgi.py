@@ -14,5 +14,7 @@ tempfile.tempdir = settings.FILE_UPLOAD_TEMP_DIR
 
 from proving.api.arriving import Handler  # noqa: E402 - Django must be set up before
 from proving.api.bounded import BoundedBodies  # noqa: E402
+from proving.api.patience import Patience  # noqa: E402
 
-application = BoundedBodies(Handler())  # type: ignore[arg-type]
+bounded = BoundedBodies(Handler())  # type: ignore[arg-type]
+application = Patience(bounded, settings.CUZKWEB_CLIENT_SECONDS)

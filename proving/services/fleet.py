@@ -13,6 +13,7 @@ from redis.exceptions import RedisError
 
 from kernels.device import Device
 from proving.services import conclude, live
+from proving.services.circuits import circuit_of_resident
 from proving.services.device_stage import device
 from proving.services.station import here
 from proving.tracker.outcomes import Forgotten, Refused, Registered
@@ -89,7 +90,8 @@ def _utilisation() -> float:
 def _device_state(own: Device) -> tuple[DeviceMemory, list[ResidentKey]]:
     memory, now = own.memory(), time.monotonic()
     keys = [
-        ResidentKey(key.key_id, key.bytes, now - key.last_used, key.in_use) for key in own.resident_keys()
+        ResidentKey(circuit_of_resident(key.key_id), key.bytes, now - key.last_used, key.in_use)
+        for key in own.resident_keys()
     ]
     return DeviceMemory(memory.total_bytes, memory.used_bytes), keys
 

@@ -10,19 +10,21 @@ from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from redis.exceptions import RedisError
 
+from proving import storage
 from proving.services import live
 
 
 def check_readiness() -> dict[str, bool]:
     """Each thing that is needed, by name, and whether it is there."""
     database = _database_answers()
-    return {
+    checks = {
         "database": database,
         "migrations": database and _migrations_applied(),
         "redis": _redis_answers(),
         "eviction": _keeps_everything(),
         "spool": _has_room(),
     }
+    return {**checks, "storage": _storage_answers()} if storage.is_shared() else checks
 
 
 def _database_answers() -> bool:
@@ -44,6 +46,15 @@ def _redis_answers() -> bool:
         return bool(live.redis().ping())
     except RedisError:
         return False
+
+
+def _storage_answers() -> bool:
+    """Whether the storage that the hosts share can be asked for something."""
+    try:
+        storage.exists("spool/nothing")
+    except OSError:
+        return False
+    return True
 
 
 def _keeps_everything() -> bool:

@@ -10,6 +10,7 @@ from pytest_django import Settings
 
 from kernels.device import ProverSums
 from proving import spool, storage
+from proving.services import health
 
 
 @pytest.fixture(autouse=True)
@@ -99,3 +100,14 @@ def test_a_storage_that_fails_says_so_without_its_words(monkeypatch: pytest.Monk
 
     with pytest.raises(storage.StorageAway, match=r"^the shared storage is away \(RuntimeError\)$"):
         spool.store_input("job", 0, b"{}")
+
+
+def test_a_service_is_not_ready_without_its_storage(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert health._storage_answers() is True
+
+    def refuse(*_: object) -> bool:
+        raise RuntimeError
+
+    monkeypatch.setattr("django.core.files.storage.FileSystemStorage.exists", refuse)
+
+    assert health._storage_answers() is False
