@@ -1,4 +1,4 @@
-"""Put on PYTHONPATH, this makes the CPU answer to the names of GPUs, for tests of what drives them.
+"""Put on PYTHONPATH, this makes the CPU answer to the names of two GPUs, for tests of what drives them.
 
 CUZK_TEST_WRONG names a device whose sums are wrong.
 """
@@ -8,6 +8,7 @@ import threading
 from dataclasses import replace
 from typing import Any
 
+import kernels.cuda.cupy_driver
 import kernels.cuda.device
 from kernels.device import ProverSums
 from kernels.host import HostDevice
@@ -37,3 +38,4 @@ def pretend(ordinal: int, budget_bytes: int | None = None, threads: int = 0) -> 
 
 
 kernels.cuda.device.open_cuda_device = pretend  # type: ignore[assignment]
+kernels.cuda.cupy_driver.device_count = lambda: 2

@@ -8,6 +8,8 @@ import pytest
 from cuzkweb.commands import up, worker
 from cuzkweb.commands.refusals import Refused
 from cuzkweb.supervisor import plan
+from cuzkweb.supervisor.child import Program
+from cuzkweb.supervisor.supervisor import Stopped
 from kernels import device
 from kernels.cuda import cupy_driver
 from kernels.device import DeviceUnavailable
@@ -68,6 +70,34 @@ def test_all_of_no_gpu_is_refused(no_gpu: None) -> None:
         up.devices_of(parsed(up, "--devices", "all"))
     with pytest.raises(Refused, match="no NVIDIA GPU is visible"):
         worker.run(parsed(worker, "--device", "all"))
+
+
+def test_all_is_one_kept_process_for_each_gpu(
+    three_gpus: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CUZKWEB_HOME", str(tmp_path))
+    started: list[str] = []
+
+    class Kept:
+        def __init__(self, home: Path, screen: object) -> None:
+            assert home == tmp_path
+
+        def listen_to_signals(self) -> None:
+            started.append("signals")
+
+        def start(self, programs: list[Program]) -> None:
+            assert (tmp_path / "run" / "ready").is_dir()
+            started.extend(program.argv[-5] for program in programs)
+
+        def run(self) -> None:
+            raise Stopped
+
+        def stop(self) -> None:
+            started.append("stop")
+
+    monkeypatch.setattr("cuzkweb.supervisor.supervisor.Supervisor", Kept)
+    assert worker.run(parsed(worker, "--device", "all")) == 0
+    assert started == ["signals", "cuda:0", "cuda:1", "cuda:2", "stop"]
 
 
 def test_a_gpu_loads_one_partition_while_it_computes_another() -> None:
