@@ -126,26 +126,34 @@ class transform {
     return t;
   }
 
-  template <int stages>
+  // First: these are of block 0, where the first twiddle of every stage is 1.
+  template <int stages, bool First = false>
   [[gnu::always_inline]] static void butterflies(quad<F>* x, const stage_twiddles<stages>& t) {
     for (int s = 0; s < stages; s++) {
       const int half = 1 << (stages - 1 - s);
 #pragma GCC unroll 1
       for (int k = 0; k < 1 << (stages - 1); k++) {
         const int block = k / half, u = block * 2 * half + k % half;
-        quad<F> turned = x[u + half] * t.w[(1 << s) - 1 + block];
+        const bool by_one = First && block == 0;
+        quad<F> turned = by_one ? x[u + half] : x[u + half] * t.w[(1 << s) - 1 + block];
         x[u + half] = x[u] - turned;
         x[u] = x[u] + turned;
       }
     }
   }
-  template <int stages>
+  template <int stages, bool First = false>
   [[gnu::always_inline]] static void undo_butterflies(quad<F>* x, const stage_twiddles<stages>& t) {
     for (int s = stages - 1; s >= 0; s--) {
       const int half = 1 << (stages - 1 - s);
 #pragma GCC unroll 1
       for (int k = 0; k < 1 << (stages - 1); k++) {
         const int block = k / half, u = block * 2 * half + k % half;
+        if (First && block == 0) {  // the twiddle is -1
+          const quad<F> left = x[u];
+          x[u] = left + x[u + half];
+          x[u + half] = left - x[u + half];
+          continue;
+        }
         quad<F> difference = x[u + half] - x[u];
         if (half == 4 && k == 0) difference = normalised(difference);  // both are sums of four
         x[u] = x[u] + x[u + half];
@@ -155,7 +163,7 @@ class transform {
   }
 
   // Some stages of one block of 2^log_m elements: its columns [from, to), four at a time.
-  template <int stages, bool undo>
+  template <int stages, bool undo, bool First>
   void wide_pass(u64* data, int log_m, std::size_t block, std::size_t from, std::size_t to) const {
     constexpr int size = 1 << stages;
     const stage_twiddles<stages> t = block_twiddles<stages, undo>(block);
@@ -166,9 +174,9 @@ class transform {
 #pragma GCC unroll 1
       for (int k = 0; k < size; k++) x[k] = load<F>(column + k * step, W);
       if constexpr (undo) {
-        undo_butterflies<stages>(x, t);
+        undo_butterflies<stages, First>(x, t);
       } else {
-        butterflies<stages>(x, t);
+        butterflies<stages, First>(x, t);
       }
 #pragma GCC unroll 1
       for (int k = 0; k < size; k++) store(column + k * step, W, reduced(x[k]));
@@ -176,9 +184,14 @@ class transform {
   }
   template <bool undo>
   void pass(int stages, u64* data, int log_m, std::size_t block, std::size_t from, std::size_t to) const {
-    if (stages == 3) return wide_pass<3, undo>(data, log_m, block, from, to);
-    if (stages == 2) return wide_pass<2, undo>(data, log_m, block, from, to);
-    wide_pass<1, undo>(data, log_m, block, from, to);
+    if (block == 0) return pass_of<undo, true>(stages, data, log_m, block, from, to);
+    pass_of<undo, false>(stages, data, log_m, block, from, to);
+  }
+  template <bool undo, bool First>
+  void pass_of(int stages, u64* data, int log_m, std::size_t block, std::size_t from, std::size_t to) const {
+    if (stages == 3) return wide_pass<3, undo, First>(data, log_m, block, from, to);
+    if (stages == 2) return wide_pass<2, undo, First>(data, log_m, block, from, to);
+    wide_pass<1, undo, First>(data, log_m, block, from, to);
   }
 
   // The last 3 stages of the 4 blocks from `block`, 8 elements each, one block in each lane.
@@ -213,9 +226,9 @@ class transform {
   void descend(u64* data, int log_m, std::size_t block, const u64* scale) const {
     constexpr bool back = Outcome == outcome::scaled_back;
     if (log_m == leaf) {
-      wide_pass<2, false>(data, leaf, block, 0, 8);
+      wide_pass<2, false, false>(data, leaf, block, 0, 8);
       narrow_pass<Outcome>(data, block << 2, scale);
-      if constexpr (back) wide_pass<2, true>(data, leaf, block, 0, 8);
+      if constexpr (back) wide_pass<2, true, false>(data, leaf, block, 0, 8);
       return;
     }
     const int stages = stages_of(log_m);

@@ -240,11 +240,30 @@ def radix_8_inverse(field: VectorArithmetic, data: Quad) -> None:
         field.reduced(outcome)
 
 
+def first_radix_8(field: VectorArithmetic, data: Quad) -> None:
+    """As both of the above in block 0, where the first twiddle of a stage is 1 and its inverse's negative -1."""
+    forward, back = [data] * 8, [data] * 8
+    for stride in (4, 2, 1):
+        for k in (k for k in range(8) if not k & stride):
+            plain = k < 2 * stride
+            turned = forward[k + stride] if plain else field.multiply(forward[k + stride], field.canonical())
+            forward[k], forward[k + stride] = forward[k] + turned, forward[k] - turned
+    for stride in (1, 2, 4):
+        for k in (k for k in range(8) if not k & stride):
+            left, right = back[k], back[k + stride]
+            plain = k < 2 * stride
+            back[k] = left + right
+            back[k + stride] = left - right if plain else field.multiply(right - left, field.canonical())
+    for outcome in (*forward, *back):
+        field.reduced(outcome)
+
+
 def transform(field: VectorArithmetic) -> None:
     """What ntt.hpp does, from unchecked words or from memory."""
     for data in (field.any_words(), field.from_memory()):
         outcome = radix_8_forward(field, data)
         field.reduced(outcome)
+        first_radix_8(field, data)
         scaled = field.multiply(field.normalised(outcome), field.canonical())
         radix_8_inverse(field, either(scaled, field.from_memory()))
     field.carried_reduced(field.product(field.canonical(), field.canonical()), field.nothing())  # twiddles

@@ -1,4 +1,4 @@
-"""What a proof takes of memory, in bytes a constraint: growth between two sizes, so that what is fixed falls away."""
+"""What a proof takes of memory, in bytes a constraint: growth between two sizes leaves out what is fixed."""
 
 from pathlib import Path
 
