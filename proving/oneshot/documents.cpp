@@ -47,7 +47,7 @@ std::string quoted_decimal(number value) {
   }
   reversed.erase(std::find_if(reversed.rbegin(), reversed.rend(), [](char c) { return c != '0'; }).base(),
                  reversed.end());
-  if (reversed.empty()) reversed = "0";
+  if (reversed.empty()) reversed.push_back('0');
   return quoted({reversed.rbegin(), reversed.rend()});
 }
 
