@@ -184,11 +184,19 @@ def test_the_sums_make_the_product(reference: Reference) -> None:
 
 
 def test_equal_scalars_of_equal_points_fill_one_bucket(reference: Reference) -> None:
-    recoding = Recoding(BITS + (reference.curve is not BN254), 3)
-    scalars = [1] * 18
+    recoding, scalars = Recoding(8, 3), [1] * 18
     device = Simulated(seed=5)
     sets = multiply(device, reference, recoding, scalars)
     assert combine(reference, sets, recoding.width) == product(reference, scalars)
+    assert device.report.race_count == 0
+
+
+def test_sets_of_many_buckets_are_merged(reference: Reference) -> None:
+    recoding, scalars = Recoding(13, 14), [0, 1, 31, 32, 33, 4095, 4096, 4097, 8191, 8190, 5000, 5000]
+    assert len(sum_launches.pair_counts(recoding)) == 2
+    device = Simulated()
+    (total,) = multiply(device, reference, recoding, scalars)
+    assert total == product(reference, scalars)
     assert device.report.race_count == 0
 
 
