@@ -7,6 +7,7 @@ goes to an upload is handed to its view at once instead: whatever came before a 
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import re
 from collections.abc import Awaitable, Callable
 from concurrent.futures import CancelledError
@@ -30,6 +31,7 @@ class ArrivingBody:
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
         self._loop = asyncio.get_running_loop()
+        self._context = contextvars.copy_context()
         self._kept = b""
         self._more = True
         self.over = asyncio.Event()
@@ -51,7 +53,10 @@ class ArrivingBody:
         self._more = False
 
     def _next(self) -> bytes:
-        coming = asyncio.run_coroutine_threadsafe(self(), self._loop)
+        # Not in the reading thread's context: a server that resumes reading a connection in it keeps it for
+        # every later request of that connection.
+        context = self._context.copy()
+        coming = context.run(asyncio.run_coroutine_threadsafe, self(), self._loop)
         try:
             message = coming.result(IDLE_SECONDS)
         except (TimeoutError, CancelledError):
