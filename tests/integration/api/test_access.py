@@ -93,6 +93,13 @@ def test_a_host_name_that_is_not_ours_is_a_problem(caller: Caller) -> None:
     assert (answer.status_code, answer.json()["code"]) == (400, "bad_request")
 
 
+def test_a_login_is_for_this_site_alone(staff: User) -> None:
+    login = {"username": staff.username, "password": "a long password"}
+    cookies = Client().post("/admin/login/", login).cookies
+    session, token = cookies["sessionid"], cookies["csrftoken"]
+    assert (session["httponly"], session["samesite"], token["samesite"]) == (True, "Lax", "Lax")
+
+
 def test_every_answer_has_the_headers_of_a_careful_server(caller: Caller) -> None:
     answer = caller.get(JOBS)
     assert "default-src 'self'" in answer["Content-Security-Policy"]
