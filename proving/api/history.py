@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from proving.api.permissions import MayWatch, watcher
-from proving.api.requests import PriorityField
+from proving.api.requests import ChosenStates, PriorityField
 from proving.api.serializers import JobErrorDocument
 from proving.choices import TERMINAL_JOB_STATES, ProofKind
 from proving.services import history
@@ -21,6 +21,18 @@ class HistoryQuery(serializers.Serializer[Any]):
     """How much of it is wanted."""
 
     limit = serializers.IntegerField(min_value=1, max_value=200, default=50, help_text="of each list")
+    state = ChosenStates(
+        default="",
+        allow_blank=True,
+        max_length=128,
+        help_text="states of finished jobs, with commas between them",
+    )
+    text = serializers.CharField(
+        default="",
+        allow_blank=True,
+        max_length=128,
+        help_text="in the id, the label or the circuit's name of finished jobs",
+    )
 
 
 class FinishedJobDocument(serializers.Serializer[Any]):
@@ -80,9 +92,10 @@ class HistoryView(APIView):
     def get(self, request: Request) -> Response:
         query = HistoryQuery(data=request.query_params)
         query.is_valid(raise_exception=True)
-        owner, limit = watcher(request), query.validated_data["limit"]
+        owner, asked = watcher(request), query.validated_data
+        limit = asked["limit"]
         found = {
-            "finished": history.finished_jobs(owner, limit),
+            "finished": history.finished_jobs(owner, limit, asked["state"], asked["text"]),
             "failures": history.bad_attempts(owner, limit),
         }
         return Response(HistoryDocument(found).data, headers={"Cache-Control": "no-cache"})

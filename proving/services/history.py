@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Count
+from django.db.models import Count, Q
 
 from proving.choices import AttemptOutcome, PartitionState
 from proving.models import Job, Partition, PartitionAttempt
@@ -52,9 +53,19 @@ class BadAttempt:
     ended_at: datetime
 
 
-def finished_jobs(owner: User | None, limit: int) -> list[FinishedJob]:
-    """The last jobs to end, the newest end first; of one owner, or (None) of all."""
+def finished_jobs(
+    owner: User | None, limit: int, states: Collection[str] = (), text: str = ""
+) -> list[FinishedJob]:
+    """The last jobs to end, the newest end first; of one owner, or (None) of all.
+
+    `states` (none: any) and `text`, somewhere in the id, the label or the circuit's name, narrow them.
+    """
     rows = Job.objects.filter(finished_at__isnull=False, **_of(owner, "owner"))
+    if states:
+        rows = rows.filter(state__in=states)
+    if text:
+        named = Q(id__icontains=text) | Q(label__icontains=text) | Q(circuit__name__icontains=text)
+        rows = rows.filter(named)
     found = list(rows.select_related("circuit").order_by("-finished_at", "-id")[:limit])
     done = _partitions_done([job.pk for job in found])
     return [_finished(job, done.get(job.pk, 0)) for job in found]

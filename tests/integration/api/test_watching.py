@@ -144,6 +144,24 @@ def test_the_newest_end_comes_first(caller: Caller, circuit: Circuit) -> None:
     assert caller.get(HISTORY, limit=0).status_code == 400
 
 
+def test_the_past_is_searched_by_state_and_by_name(caller: Caller, circuit: Circuit) -> None:
+    for name, label in (("ps-4711", "sector A"), ("ps-4712", "")):
+        body = {"circuit": circuit.pk, "inputs": INPUTS[:1], "request_id": name, "label": label}
+        caller.post(JOBS, body)
+    record.job_ended("ps-4711", JobState.CANCELLED)
+    record.job_ended("ps-4712", JobState.FAILED)
+
+    def found(**asked: str) -> list[str]:
+        return sorted(job["job_id"] for job in caller.get(HISTORY, **asked).json()["finished"])
+
+    assert found(state="failed,done") == ["ps-4712"]
+    assert found(text="SECTOR a") == ["ps-4711"]
+    assert found(text="4712") == ["ps-4712"]
+    assert found(text=circuit.name[1:]) == ["ps-4711", "ps-4712"]
+    assert found(text="4712", state="cancelled") == []
+    assert caller.get(HISTORY, state="melted").status_code == 400
+
+
 def test_the_past_costs_few_queries(
     caller: Caller, circuit: Circuit, ended: str, django_assert_max_num_queries: Callable[..., Any]
 ) -> None:
