@@ -15,7 +15,7 @@ from proving.groth16.prover import prove_sums, public_signals
 from proving.groth16.proving_key import ProvingKey
 from proving.groth16.verifier import Verdict, verify
 from proving.models import Circuit
-from proving.services import circuits, conclude, dispatch, live, record, tracing
+from proving.services import circuits, conclude, device_faults, dispatch, live, record, tracing
 from proving.services.artefact_cache import DamagedArtefact
 from proving.services.pulse import Pulse
 from proving.services.stage import BadInput, Report, refusal, under_lease
@@ -84,7 +84,7 @@ def _work(claim: Claimed, pulse: Pulse) -> bool:
     if not stored:
         raise BadInput("ended", "the partition had ended before its proof was stored")
     if checked.fault:
-        live.store().mark_fault(record.device_of(job_id, index), checked.fault)
+        device_faults.mark(job_id, index, checked.fault)
     return True
 
 

@@ -19,7 +19,7 @@ from django.utils import timezone
 from proving.choices import TERMINAL_JOB_STATES, AttemptOutcome, PartitionState
 from proving.choices import JobState as Durable
 from proving.models import Job, Partition
-from proving.services import conclude, dispatch, live, record
+from proving.services import conclude, device_faults, dispatch, live, record
 from proving.services.status import read_snapshot
 from proving.tracker.outcomes import Opened
 from proving.tracker.records import JobRecord, JobState, PartitionStart, Phase
@@ -52,6 +52,8 @@ def reconcile(*, mend: bool = True, thorough: bool = True) -> list[str]:
         found.append(drift.what)
     suspicious = thorough or not read_snapshot().consistent
     if mend:
+        if read_snapshot().started_at is None:
+            found += device_faults.restore()
         found += _repaired() if suspicious else []
         live.store().mark_started(again=False)
     elif suspicious:

@@ -94,12 +94,6 @@ def proved(assignment: Assignment, proof: Any, public: list[str], *, fault: str 
     return True
 
 
-def device_of(job_id: str, index: int) -> str:
-    """The device that a partition's present attempt was on, as the tracker knows devices: host/device."""
-    partition = _row(job_id, index).get()
-    return f"{partition.worker.rpartition('@')[2]}/{partition.device}"
-
-
 def is_proved(job_id: str, index: int) -> bool:
     """Whether the partition's proof is stored."""
     return Proof.objects.filter(job_id=job_id, index=index).exists()

@@ -18,9 +18,9 @@ class DeviceFaults:
     last_reason: str = ""
 
 
-def mark(ledger: Ledger, place: str, reason: str, times: int = 1) -> None:
-    """One fault more of the device at `place` (see `WorkerSpec.place`)."""
-    note = {"at": ledger.reader.now(), "reason": reason[:LONGEST_REASON]}
+def mark(ledger: Ledger, place: str, reason: str, *, times: int = 1, at: float | None = None) -> None:
+    """So many faults more of the device at `place` (see `WorkerSpec.place`), the last `at` then, or now."""
+    note = {"at": ledger.reader.now() if at is None else at, "reason": reason[:LONGEST_REASON]}
     pipe = ledger.client.pipeline(transaction=True)
     pipe.hincrby(ledger.keys.faults, place, times)
     pipe.hset(ledger.keys.fault_notes, place, json.dumps(note))

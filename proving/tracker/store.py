@@ -280,10 +280,10 @@ class Store:
 
         return self.ledger.change_worker("worker_seen", name, see, _seen)
 
-    def mark_fault(self, place: str, reason: str) -> None:
+    def mark_fault(self, place: str, reason: str, *, times: int = 1, at: float | None = None) -> None:
         """A result of the device at `place` (see `WorkerSpec.place`) was wrong; a proof came of it all the
-        same, from the host."""
-        faults.mark(self.ledger, place, reason)
+        same, from the host. `times` and `at` (the last) are for marks that are restored."""
+        faults.mark(self.ledger, place, reason, times=times, at=at)
 
     def drain_worker(self, name: str) -> Seen | Refused:
         """Let the worker finish what it has and claim nothing more."""

@@ -13,7 +13,7 @@ from proving.choices import AttemptOutcome, JobState
 from proving.formats.snarkjs import proof_from_json, public_from_json, verifying_key_from_json
 from proving.groth16.verifier import verify
 from proving.models import Circuit, Job, PartitionAttempt, Proof
-from proving.services import device_stage, live, station
+from proving.services import device_stage, live, reconcile, station
 from tests.integration.runtime.conftest import DEVICE, Line
 
 Submit = Callable[..., Job]
@@ -119,3 +119,21 @@ def test_a_device_that_notices_itself_is_marked_and_left(
     assert killed == [(os.getpid(), signal.SIGTERM)]
     assert live.store().snapshot().device_faults["here/cuda:0"].last_reason.startswith("the driver")
     assert PartitionAttempt.objects.get().error_code == "", "its proof was good"
+
+
+def test_marks_come_back_after_a_loss_of_the_live_state(
+    line: Line, submit: Submit, on_device: Callable[..., None]
+) -> None:
+    on_device(another_sum)
+    submit((3, 11), (5, 7))
+    line.run()
+    before = live.store().snapshot().device_faults["here/cuda:0"]
+    assert before.count == 2
+    live.redis().flushall()
+
+    assert reconcile.reconcile() == ["the marks of device here/cuda:0 were lost"]
+
+    after = live.store().snapshot().device_faults["here/cuda:0"]
+    assert (after.count, after.last_reason) == (2, before.last_reason)
+    assert after.last_at == pytest.approx(before.last_at, abs=5)
+    assert reconcile.reconcile() == [], "once"
