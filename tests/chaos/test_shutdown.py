@@ -16,7 +16,7 @@ import redis
 from cuzkweb.client import Job, State
 from tests.support.ledger import assert_balanced, attempts_of
 from tests.support.merkle import leaves
-from tests.support.processes import children_of, wait_for
+from tests.support.processes import children_of, is_zombie, wait_for
 from tests.support.stack import LEASE_SECONDS, Stack, running_stack
 from tests.support.watcher import Watcher, faults
 
@@ -24,6 +24,7 @@ pytestmark = [pytest.mark.chaos, pytest.mark.acceptance, pytest.mark.shared]
 
 TIMEOUT = 120.0
 PARTITIONS = 4
+GONE_SECONDS = 15.0
 FROZEN_SECONDS = 2.5 * LEASE_SECONDS
 PHASES = {"synthesis": "synthesizing", "gpu0": "gpu", "finalize": "finalizing"}
 """In which state of a partition the workers of each kind are at work."""
@@ -90,6 +91,38 @@ def replaced(stack: Stack, name: str, pid: int) -> bool:
     """Whether another process has taken the place of `pid`, and is ready."""
     ready = stack.home / "run" / "ready" / name
     return stack.pid(name) != pid and ready.read_text() == str(stack.pid(name))
+
+
+@pytest.mark.parametrize("numbers", [(signal.SIGTERM,), (signal.SIGINT, signal.SIGINT)])
+def test_a_device_hands_back_what_it_has_and_is_gone_soon(
+    numbers: tuple[signal.Signals, ...], stack: Stack, live: redis.Redis, circuit: str, merkle: Path
+) -> None:
+    """A proof of the portable engine takes longer than that: it is stopped in its middle."""
+    victim = stack.pid("gpu0")
+    job = stack.client.submit(circuit, leaves(merkle, PARTITIONS))
+    wait_for(lambda: at_work(stack, job, "gpu0"), "it proves", 60)
+
+    for number in numbers:
+        os.kill(victim, number)
+    asked = time.monotonic()
+    wait_for(lambda: is_gone(victim), "it is gone", GONE_SECONDS)
+    took = time.monotonic() - asked
+
+    ended = stack.client.wait(job.id, timeout=TIMEOUT)
+    assert (ended.state, ended.error) == (State.DONE, None)
+    outcomes = [attempt["outcome"] for attempt in attempts_of(stack, job.id)]
+    assert set(outcomes) <= {"done", "released"}, "nothing was lost: it was handed back"
+    assert took < GONE_SECONDS
+    assert_balanced(stack, live, merkle, [job.id])
+    wait_for(lambda: replaced(stack, "gpu0", victim), "another has come", 60)
+
+
+def is_gone(pid: int) -> bool:
+    """Whether a process has ended, noticed by its parent or not."""
+    try:
+        return is_zombie(Path(f"/proc/{pid}"))
+    except FileNotFoundError:
+        return True
 
 
 @pytest.mark.parametrize("name", PHASES)
