@@ -36,7 +36,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def make(curve: Curve, folder: Path) -> Path:
-    system, witness = product_chain(curve, 3)
+    system, witness = product_chain(curve, 2)
     write_r1cs(folder / "r1cs", as_r1cs(system))
     write_witness(folder / "wtns", Witness(curve, words(witness)))
     keys = ["--zkey", folder / "zkey", "--vkey", folder / "vkey"]
