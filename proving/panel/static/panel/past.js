@@ -2,7 +2,7 @@
 
 import { NAMES } from './model.js';
 import { matches } from './history.js';
-import { ago, clock, count, duration, plural } from './text.js';
+import { ago, clock, count, duration, plural, shorten } from './text.js';
 import { $, attr, field, fill, icon, keyed, put, putId, show } from './dom.js';
 import { phone } from './rows.js';
 import { choices } from './choices.js';
@@ -58,15 +58,15 @@ function reason({ state, error }) {
 function drawJob(li, job, now) {
   icon(li, job.state);
   putId(field(li, 'id'), job.id, phone() ? 34 : 30);
-  const what = [job.circuit, job.kind, job.label].filter(Boolean).join(' · ');
+  const facts = label => [label, job.circuit, job.kind].filter(Boolean).join(' · ');
   fill(li, {
     state: `, ${NAMES[job.state] ?? job.state}`,
-    what,
+    what: facts(shorten(job.label, phone() ? 32 : 44)),
     made: job.done === job.size ? plural(job.size, 'proof') : `${job.done} of ${plural(job.size, 'proof')}`,
     took: job.tookMs == null ? '' : duration(job.tookMs),
     text: reason(job),
   });
-  attr(field(li, 'what'), 'title', what);
+  attr(field(li, 'what'), 'title', facts(job.label));
   attr(field(li, 'took'), 'title', 'from its submission to its end');
   putTime(field(li, 'when'), job.ended, now);
   const [details, proof] = [field(li, 'details'), field(li, 'proof')];
