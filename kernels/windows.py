@@ -9,8 +9,8 @@ from kernels.native import Words, address, call, words
 def combine(curve: Curve, group: Group, sums: Words, width: int) -> Words:
     """The sum of 2^(width k) sums[k], one affine Montgomery point, (2W | 4W,).
 
-    `sums` is (windows, 4W | 8W): X, Y, ZZ and ZZZ in Montgomery form with x = X / ZZ and y = Y / ZZZ; infinity
-    has ZZ = 0. Raises ValueError for an array of another shape.
+    `sums` is (windows, 4W | 8W): X, Y, ZZ and ZZZ in Montgomery form with x = X / ZZ and y = Y / ZZZ; ZZ = 0
+    is infinity. Raises ValueError for an array of another shape.
     """
     array = words(sums, 2 * curve.point_words(group), "sums")
     if width < 0:

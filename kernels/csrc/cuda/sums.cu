@@ -11,10 +11,26 @@ namespace {
 
 using group = group_of<CUZK_CURVE, CUZK_GROUP>;
 using coordinate = group::coordinate;
-using point = affine<coordinate>;
-using sum = xyzz<coordinate>;
 using called_point = affine<called<coordinate>>;
 using called_sum = xyzz<called<coordinate>>;
+
+// Fq2 over 381 bits has too many registers for a whole addition in one piece.
+template <class E, bool laid_out>
+struct inner {
+  using type = E;
+};
+template <class E>
+struct inner<E, false> {
+  using type = called<E>;
+};
+constexpr bool laid_out = sizeof(coordinate) < 96;
+using inner_coordinate = inner<coordinate, laid_out>::type;
+using point = affine<inner_coordinate>;
+using sum = xyzz<inner_coordinate>;
+
+// How many blocks of 128 threads shall fit a multiprocessor: their registers, 96 to 255 a thread, are the
+// bound.
+constexpr int resident = sizeof(coordinate) == 32 ? 4 : sizeof(coordinate) == 48 ? 3 : 2;
 
 constexpr u32 no_bucket = 0xffffffffu, sign_bit = 0x80000000u;
 constexpr u32 points_each = 4;
@@ -86,7 +102,7 @@ CUZK_HD point signed_point(const point* points, entry e) {
 
 // What a mixed addition of equal points comes to, found by its formula: too rare to be laid out in the inner
 // loop.
-CUZK_CALL static sum double_point(const point& p) {
+[[maybe_unused]] CUZK_CALL static xyzz<coordinate> double_point(const affine<coordinate>& p) {
   called_sum d = double_point(called_point{{p.x}, {p.y}});
   return {d.x.e, d.y.e, d.zz.e, d.zzz.e};
 }
@@ -95,7 +111,7 @@ CUZK_CALL static sum double_point(const point& p) {
 
 using namespace cuzk;
 
-CUZK_KERNEL(128)
+CUZK_KERNEL(128, resident)
 accumulate_entries(const point* points, const entry* entries, const u32* entry_count, u32 least_span,
                    sum* buckets, sum* partials, u32* partial_buckets) {
   u32 self = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x, count = *entry_count;
@@ -181,10 +197,9 @@ CUZK_KERNEL(128) finish_sets(const pair* pairs, u32 count, u32 log_size, called_
   double_times(total, log_size);
   if (self < count) accumulate(total, own->weighted);
   for (u32 half = blockDim.x / 2; half != 0; half /= 2) {
-    shared[self] = total;
+    if (self < 2 * half) shared[self] = total;
     __syncthreads();
     if (self < half) accumulate(total, shared[self + half]);
-    __syncthreads();
   }
   if (self == 0) sums[blockIdx.x] = total;
 }
@@ -192,6 +207,7 @@ CUZK_KERNEL(128) finish_sets(const pair* pairs, u32 count, u32 log_size, called_
 // One inversion for all points of a thread, which lie a grid apart.
 CUZK_KERNEL(128) double_points(const called_point* points, u64 n, u32 doublings, called_point* out) {
   u64 self = thread_of_grid(), threads = (u64)gridDim.x * blockDim.x;
+  if (self >= n) return;
   called_sum doubled[points_each];
   called_point lowered[points_each];
   called<coordinate> products[points_each];
