@@ -14,13 +14,13 @@ from kernels.cuda.place import Workplace
 from kernels.cuda.rows import LONGEST_ROW, Rows, compressed_rows
 from kernels.curves import Curve, Group
 from kernels.device import KeyPoints, Stage
-from kernels.launches import NO_ADDRESS
+from kernels.launches import NO_ADDRESS, ceil_div
 from kernels.polynomial_launches import FR_BYTES, Domain, Matrices
 from kernels.quotient import QuotientBasis
 from kernels.sum_launches import Recoding
 
 GROUPS = {Stage.A: Group.G1, Stage.B1: Group.G1, Stage.B2: Group.G2, Stage.C: Group.G1, Stage.H: Group.G1}
-MULTIPLES = (32, 16, 8, 4, 2, 1)
+MOST_MULTIPLES = 32
 NARROWEST = 8
 """Bits of a digit, at least: below it a device only has more sets to finish."""
 MOST_POINTS = 2**31
@@ -85,14 +85,16 @@ class KeySizes:
         return sum(self.stage_bytes(stage) for stage in GROUPS)
 
     def multiples_within(self, room: int) -> int:
-        """How many multiples of every point `room` bytes hold; at least one."""
+        """How many multiples of every point to keep in `room` bytes; at least one, and none in vain."""
         most = max(self.wires, self.h_count, 1)
 
         def suits(many: int) -> bool:
             needed = many <= self.recoding(most, many).windows
             return needed and many * self.point_bytes() <= room and many * most < MOST_POINTS
 
-        return next(many for many in MULTIPLES if many == 1 or suits(many))
+        many = next(many for many in range(MOST_MULTIPLES, 0, -1) if many == 1 or suits(many))
+        recoding = self.recoding(most, many)
+        return ceil_div(recoding.windows, recoding.sets)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

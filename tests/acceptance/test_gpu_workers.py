@@ -8,7 +8,7 @@ import pytest
 from cuzkweb.client import State
 from tests.conftest import REPOSITORY
 from tests.support.merkle import assert_verified, leaves
-from tests.support.processes import wait_for
+from tests.support.processes import children_of, wait_for
 from tests.support.stack import Stack, running_stack
 from tests.support.watcher import Watcher, faults
 
@@ -46,6 +46,7 @@ def test_two_gpus_prove_two_partitions_each_and_bad_ones_are_marked(
     }
     before = {name: stack.pid(name) for name in ("gpu0", "gpu1")}
     assert len(set(before.values())) == 2
+    assert [child for pid in before.values() for child in children_of(pid)] == [], "none forks"
 
     with Watcher(stack) as watcher:
         job = stack.client.submit(circuit, leaves(merkle, 6))

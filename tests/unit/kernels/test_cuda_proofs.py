@@ -7,6 +7,7 @@ import pytest
 
 from kernels.constraints import evaluate
 from kernels.cuda.device import CudaDevice
+from kernels.cuda.rows import LONGEST_ROW
 from kernels.curves import BLS12_381, BN254, Curve
 from kernels.device import Stage
 from kernels.host import HostDevice
@@ -15,7 +16,7 @@ from proving.groth16.proving_key import ProvingKey
 from proving.groth16.qap import RowOrder
 from proving.groth16.setup import setup
 from tests.support.stand_in import StandIn
-from tests.unit.groth16.reference import product_chain, verifies, words
+from tests.unit.groth16.reference import System, product_chain, verifies, words
 
 Made = tuple[ProvingKey, np.ndarray]
 NAMES = ("a", "b1", "b2", "c", "h")
@@ -79,7 +80,9 @@ def test_multiples_of_the_points_change_nothing(
     driver = StandIn(eager=True)
     device = CudaDevice("cuda:0", driver, budget_bytes=200_000)
     assert_same_sums(device, made(curve, order))
-    assert driver.launched.count("double_points") in {5, 15}, "one, or three, more of each point"
+    doublings = driver.launched.count("double_points")
+    assert doublings > 0
+    assert doublings % 5 == 0
 
 
 @pytest.mark.parametrize(("curve", "order"), BOTH)
@@ -109,3 +112,22 @@ def test_evaluations_that_are_given_are_used(made: Callable[..., Made]) -> None:
     device = CudaDevice("cuda:0", driver, budget_bytes=30_000)
     assert_same_sums(device, (key, witness), a=a, b=b)
     assert "evaluate_rows" not in driver.launched
+
+
+@pytest.mark.parametrize("budget", [30_000, 100], ids=["resident", "streamed"])
+def test_a_circuit_without_private_wires(budget: int) -> None:
+    """Its C query is empty."""
+    system, values = product_chain(BN254, 1, public_count=2)
+    key = setup(system)
+    assert len(key.points.c) == 0
+    assert_same_sums(CudaDevice("cuda:0", StandIn(), budget_bytes=budget), (key, words(values)))
+
+
+def test_a_row_of_many_terms_has_a_block_of_its_own() -> None:
+    summands = [3 * value + 1 for value in range(LONGEST_ROW + 20)]
+    terms = tuple((2 + place, 5) for place in range(len(summands)))
+    system = System(BN254, 2 + len(summands), 1, ((terms, ((0, 1),), ((1, 1),)),))
+    key, witness = setup(system), words([1, 5 * sum(summands), *summands])
+    driver = StandIn()
+    assert_same_sums(CudaDevice("cuda:0", driver, budget_bytes=60_000), (key, witness))
+    assert "evaluate_long_rows" in driver.launched
