@@ -10,6 +10,7 @@ from django.views.generic import RedirectView
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("proving.api.urls")),
+    path("", include("proving.handbook.urls")),
     path("admin/", admin.site.urls),
 ]
 if find_spec("proving.panel.urls"):
