@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import mimetypes
+import queue
 import threading
 import time
 from collections.abc import Callable
@@ -41,10 +42,16 @@ class Stage:
         self.fault: int | None = None
         self.streaming = False
         self.requests: list[tuple[str, int]] = []
+        self.resumed: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self.cuts = 0
         self._server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"stage": self}))
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
         )
+
+    def cut_streams(self) -> None:
+        """End the streams that are open; what readers say when they come again is put into `resumed`."""
+        self.cuts += 1
 
     @property
     def url(self) -> str:
@@ -120,12 +127,16 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(HTTPStatus.OK)
         self.send_header("Content-Type", "text/event-stream")
         self.end_headers()
-        told = None
-        while self.stage.streaming:
+        self.wfile.write(b"retry: 100\n\n")
+        told, cuts = self.headers.get("Last-Event-ID"), self.stage.cuts
+        if told is not None:
+            self.stage.resumed.put(told)
+        while self.stage.streaming and self.stage.cuts == cuts:
             document = self.stage.status()
-            name = "beat" if document["rev"] == told else "status"
-            told = document["rev"]
-            text = f"id: {told}\nevent: {name}\ndata: {json.dumps(document)}\n\n"
+            name = "beat" if str(document["rev"]) == told else "status"
+            told = str(document["rev"])
+            data = json.dumps(document if name == "status" else {"id": told})
+            text = f"id: {told}\nevent: {name}\ndata: {data}\n\n"
             self.wfile.write(text.encode())
             self.wfile.flush()
             time.sleep(0.1)

@@ -80,12 +80,18 @@ def test_ids_are_told_apart_on_a_phone_and_nothing_scrolls_sideways(
     prefix = "customer-of-the-north-batch-of-2026-11-30-"
     for job, number in zip(document["pipelines"][2:4], (4711, 4712), strict=True):
         job["job_id"] = f"{prefix}{number}"
+        job["label"] = f"a label that says all that there is to say about the {prefix}{number}"
     page, _stage = open_page(document, width=width, height=3600, query=f"?open={prefix}4711")
     shown = page.texts(".row .id")
     assert len(shown) == len(document["pipelines"])
     assert [text[-4:] for text in shown[:4]] == ["4711", "4712", "4711", "4712"]
     assert len(set(shown)) == len(shown)
-    # nothing of an id is cut off by its box
+    labels = page.texts(".row .label")
+    assert [text[-4:] for text in labels[:4]] == ["4711", "4712", "4711", "4712"]
+    # nothing of a label or an id is cut off by its box
+    assert page.evaluate(
+        "[...document.querySelectorAll('.label')].every(l => l.scrollWidth <= l.clientWidth)"
+    )
     assert page.evaluate("""[...document.querySelectorAll('.row .id')].every(id => {
         const count = id.parentElement.querySelector('.count').getBoundingClientRect();
         return id.getBoundingClientRect().right <= count.left;
@@ -239,3 +245,17 @@ def test_a_stream_takes_the_place_of_polling_and_polling_that_of_a_stream(
     page.evaluate("window.ahead = 5000")
     page.wait("document.querySelectorAll('.row').length === 2")
     assert page.faults == []
+
+
+def test_a_stream_that_was_cut_goes_on_where_it_was(open_page: Open, busy: Live) -> None:
+    document = busy()
+    page, stage = open_page(document, streaming=True)
+    page.wait("performance.getEntriesByType('resource').some(entry => entry.name.includes('/stream'))")
+    page.evaluate("window.before = [...document.querySelectorAll('.row')]")
+    stage.cut_streams()
+    later = {**document, "rev": document["rev"] + 1, "pipelines": document["pipelines"][:2]}
+    assert stage.resumed.get(timeout=20) == str(document["rev"])
+    stage.document = later
+    page.wait("document.querySelectorAll('.row').length === 2")
+    assert page.evaluate("[...document.querySelectorAll('.row')].every(row => before.includes(row))")
+    assert page.evaluate("document.querySelector('#banner').hidden")
