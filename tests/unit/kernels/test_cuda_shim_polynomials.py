@@ -1,5 +1,6 @@
 """The device's transforms, quotient and constraints, their own text run on the CPU."""
 
+import mmap
 from dataclasses import dataclass
 from random import Random
 
@@ -9,12 +10,13 @@ import pytest
 from kernels import constraints, modules, polynomial_launches
 from kernels.curves import BLS12_381, Curve
 from kernels.launches import Launch, launch
-from kernels.polynomial_launches import Domain, Matrices
+from kernels.polynomial_launches import Domain, Matrices, PassFlag
 from kernels.quotient import QuotientBasis, quotient_scalars
 from tests.support import shim
 from tests.unit.kernels.reference import Words, integers, montgomery, plain, transform, words
 
 ORDERS = [0, 1, 5]  # of the threads
+MAP_NORESERVE = 0x4000  # of Linux; the mmap module names it from Python 3.13 on
 
 
 def address(array: np.ndarray) -> int:
@@ -167,6 +169,40 @@ def test_positions_of_the_largest_domain_keep_all_their_bits() -> None:
     for step in steps:
         assert step.grid[0] * (step.shared_bytes // 32) == 1 << 32
         assert step.grid[0] < 1 << 31
+
+
+def sparse(elements: int) -> Words:
+    """Zeros that take memory only where they are written."""
+    private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE
+    pages = mmap.mmap(-1, 32 * elements, flags=private)
+    pages.madvise(mmap.MADV_NOHUGEPAGE)
+    return np.frombuffer(pages, dtype=np.uint64).reshape(-1, 4)
+
+
+def test_the_highest_pass_of_the_largest_domain_reaches_its_last_element() -> None:
+    """Rows of the first column, 2^24 elements apart: for them the pass is a transform of 2^8 elements."""
+    curve, log_n, stride = BLS12_381, 32, 1 << 24
+    part = polynomial_launches.passes(log_n)[-1]
+    assert (part.low, part.bits, part.column_bits) == (24, 8, 2)
+    values, table = sparse(1 << log_n), sparse(1 << log_n)
+    rows = random_values(curve, 1 << 8, seed=8)
+    order = [int(f"{row:08b}"[::-1], 2) for row in range(1 << 8)]
+    values[::stride] = montgomery([rows[i] for i in order], curve.r)
+    for stage in range(8):
+        m, root = stride << stage, curve.root_of_unity(stage + 1)
+        powers = [pow(root, j, curve.r) for j in range(1 << stage)]
+        table[m : 2 * m : stride] = montgomery(powers, curve.r)
+    step = polynomial_launches.transform_pass(
+        modules.polynomials(curve),
+        log_n,
+        part,
+        PassFlag.ASCEND,
+        source=address(values),
+        target=address(values),
+        table=address(table),
+    )
+    shim.unit(step.module).launch(step.kernel, (1, 1, 1), step.shared_bytes, step.arguments)
+    assert plain(values[::stride], curve.r) == transform(rows, curve.root_of_unity(8), curve.r)
 
 
 @dataclass(frozen=True)
