@@ -17,12 +17,12 @@ import wasmtime
 from numpy.typing import NDArray
 
 from kernels.curves import Curve
-from proving.synthesis.errors import InputError, InputProblem, SynthesisError, SynthesisErrorKind
+from proving.synthesis.errors import SynthesisError, SynthesisErrorKind
 from proving.synthesis.host import Host
 from proving.synthesis.inputs import Inputs
 from proving.synthesis.names import hash_signal
 from proving.synthesis.sandbox import Sandbox
-from proving.synthesis.signals import ELEMENT_BYTES, check_total, curve_of, unknown_signal, wrong_length
+from proving.synthesis.signals import ELEMENT_BYTES, curve_of, hold_against
 
 FREE, INPUT_COUNT, COMPONENTS, INPUT_MAP = 0, 16, 36, 40
 HASH_SLOTS, HASH_SLOT_BYTES, ENTRY_BYTES = 256, 12, 12
@@ -109,15 +109,8 @@ class Circom1:
     def check_inputs(self, inputs: Inputs) -> dict[str, Signal]:
         """Where each signal goes. Raises InputError for unknown, missing and wrongly sized ones."""
         known = {name: self.find_signal(name) for name in inputs}
-        problems: list[InputProblem] = []
-        for name, signal in known.items():
-            if signal is None:
-                problems.append(unknown_signal(name))
-            elif signal.size != len(inputs[name]):
-                problems.append(wrong_length(name, len(inputs[name]), signal.size))
-        if problems:
-            raise InputError(*problems)
-        check_total(self.number(INPUT_COUNT), inputs)
+        lengths = {name: None if signal is None else signal.size for name, signal in known.items()}
+        hold_against(inputs, lengths, self.number(INPUT_COUNT))
         return {name: signal for name, signal in known.items() if signal is not None}
 
     def find_signal(self, name: str) -> Signal | None:

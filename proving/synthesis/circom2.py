@@ -18,11 +18,10 @@ from proving.synthesis.sandbox import Exports, Sandbox
 from proving.synthesis.signals import (
     ELEMENT_BYTES,
     ELEMENT_WORDS,
-    check_total,
     curve_of,
+    hold_against,
     incomplete,
     unknown_signal,
-    wrong_length,
 )
 
 GLUED = ("getWitness", "setInputSignal", "readSharedRWMemory", "writeSharedRWMemory")
@@ -119,23 +118,19 @@ class Circom2:
             self.set_signal(name, values)
         self.read_journal()
         if self.complaint(UNNAMED, 0) != TOO_MANY:
-            raise incomplete(inputs, "the circuit waits for more")
+            raise InputError(incomplete(inputs, "the circuit waits for more"))
 
     def check_inputs(self, inputs: Inputs) -> None:
         """Refuse unknown names, wrong lengths and missing signals. Raises InputError."""
-        problems = [problem for name, values in inputs.items() for problem in self.problems(name, values)]
-        if problems:
-            raise InputError(*problems)
-        check_total(self.circuit.call("getInputSize"), inputs)
+        lengths = {name: self.find_length(name, len(values)) for name, values in inputs.items()}
+        hold_against(inputs, lengths, self.circuit.call("getInputSize"))
 
-    def problems(self, name: str, values: list[int]) -> list[InputProblem]:
-        """What is wrong with a signal's name or length."""
-        size = self.circuit.call("getInputSignalSize", *split_hash(name))
-        if size == len(values) and size:
-            return []
-        if not self.knows(name):
-            return [unknown_signal(name)]
-        return [] if size == len(values) else [wrong_length(name, len(values), size)]
+    def find_length(self, name: str, expected: int) -> int | None:
+        """How many values a signal takes, None for an unknown one. What is as long as expected is known."""
+        length = self.circuit.call("getInputSignalSize", *split_hash(name))
+        if length == expected and length:
+            return length
+        return length if self.knows(name) else None
 
     def knows(self, name: str) -> bool:
         """Whether the circuit has such an input: the complaint about a place past its end tells."""

@@ -18,11 +18,11 @@ import wasmtime
 from numpy.typing import NDArray
 
 from proving.synthesis.circom2 import TOO_MANY, UNNAMED, Circom2, GeneratorException, journal_entries
-from proving.synthesis.errors import InputError, InputProblem, SynthesisError, SynthesisErrorKind
+from proving.synthesis.errors import SynthesisError, SynthesisErrorKind
 from proving.synthesis.inputs import Inputs
 from proving.synthesis.names import hash_signal, to_i32
 from proving.synthesis.sandbox import Sandbox
-from proving.synthesis.signals import check_total, unknown_signal, wrong_length
+from proving.synthesis.signals import hold_against
 
 SHARED_BYTES = 40  # a value with its two words of form
 ENTRIES = 256
@@ -45,15 +45,9 @@ class EarlyCircom2(Circom2):
 
     def check_inputs(self, inputs: Inputs) -> None:
         """Refuse unknown names, wrong lengths and missing signals. Raises InputError."""
-        lengths = self.find_lengths()
-        problems = [
-            problem
-            for name, values in inputs.items()
-            for problem in misfits(name, len(values), lengths.get(hash_signal(name)))
-        ]
-        if problems:
-            raise InputError(*problems)
-        check_total(sum(lengths.values()), inputs)
+        found = self.find_lengths()
+        lengths = {name: found.get(hash_signal(name)) for name in inputs}
+        hold_against(inputs, lengths, sum(found.values()))
 
     def find_lengths(self) -> dict[int, int]:
         """The number of values of every input by the hash of its name."""
@@ -111,10 +105,3 @@ class EarlyCircom2(Circom2):
         memory = self.circuit.memory()
         size = min(COUNTER_END, memory.data_len(self.sandbox.store))
         return self.sandbox.view(memory, 0, size).view("<u4").astype(np.int64)
-
-
-def misfits(name: str, given: int, wanted: int | None) -> list[InputProblem]:
-    """What is wrong with a signal's name or length."""
-    if wanted is None:
-        return [unknown_signal(name)]
-    return [] if given == wanted else [wrong_length(name, given, wanted)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from kernels.curves import CURVES, Curve
 from proving.synthesis.errors import InputError, InputProblem, SynthesisError, SynthesisErrorKind
 from proving.synthesis.inputs import Inputs
@@ -26,19 +28,33 @@ def unknown_signal(name: str) -> InputProblem:
     return InputProblem(name, "is no input signal of the circuit")
 
 
-def wrong_length(name: str, given: int, wanted: int) -> InputProblem:
-    """The complaint about a signal with too many or too few values."""
-    return InputProblem(name, f"has {given} values, the circuit takes {wanted}")
+def hold_against(inputs: Inputs, lengths: Mapping[str, int | None], total: int) -> None:
+    """Refuse unknown names, wrong lengths and missing signals, all of them at once. Raises InputError.
+
+    `lengths` has the number of values that each given signal takes, None for a name that the circuit does not
+    know; `total` is what it takes in all.
+    """
+    problems = [
+        problem for name, values in inputs.items() for problem in misfits(name, len(values), lengths[name])
+    ]
+    missing = total - sum(length or 0 for length in lengths.values())
+    if missing > 0:
+        counts = f"the circuit takes {total} values, {missing} of them for signals that are missing"
+        problems.append(incomplete(inputs, counts))
+    if problems:
+        raise InputError(*problems)
 
 
-def check_total(wanted: int, inputs: Inputs) -> None:
-    """Refuse inputs with fewer values than the circuit takes. Raises InputError."""
-    given = sum(map(len, inputs.values()))
-    if given < wanted:
-        raise incomplete(inputs, f"the circuit takes {wanted} values, {given} were given")
+def misfits(name: str, given: int, wanted: int | None) -> list[InputProblem]:
+    """What is wrong with a signal's name or number of values."""
+    if wanted is None:
+        return [unknown_signal(name)]
+    if given != wanted:
+        return [InputProblem(name, f"has {given} values, the circuit takes {wanted}")]
+    return []
 
 
-def incomplete(inputs: Inputs, counts: str) -> InputError:
+def incomplete(inputs: Inputs, counts: str) -> InputProblem:
     """The complaint that some inputs have no value. Generators cannot name them: they know hashes."""
-    names = ", ".join(inputs) or "no signal"
-    return InputError(InputProblem("inputs", f"not all inputs set: {counts} ({names[:MAX_LISTED]})"))
+    names = ", ".join(inputs) or "none"
+    return InputProblem("inputs", f"not all inputs set: {counts} (given: {names[:MAX_LISTED]})")

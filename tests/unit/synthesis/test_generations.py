@@ -122,7 +122,11 @@ def test_early_generator_counts_the_values_of_every_signal_at_the_door(arrays, c
 
 def test_early_generator_is_not_misled_by_a_sum_that_is_right(arrays):
     too_long = {"scale": 5, "matrix": list(range(8))}  # nine values in all, as the circuit takes
-    assert refusal(arrays, too_long) == {"matrix": "has 8 values, the circuit takes 6"}
+    assert refusal(arrays, too_long) == {
+        "matrix": "has 8 values, the circuit takes 6",
+        "inputs": "not all inputs set: the circuit takes 9 values, 2 of them for signals that are missing "
+        "(given: scale, matrix)",
+    }
 
 
 @pytest.mark.parametrize("document", [{}, {"scale": 5}, {"scale": 5, "matrix": [1, 2, 3, 4, 5, 6]}])
@@ -139,7 +143,7 @@ def test_early_generator_of_a_single_value(early, name):
     made = early(name)
     assert to_integers(made.generate({"side": [9]})) == [1, 81, 9]
     assert refusal(made, {"side": [1, 2]}) == {"side": "has 2 values, the circuit takes 1"}
-    assert "the circuit takes 1 values, 0 were given" in refusal(made, {})["inputs"]
+    assert "the circuit takes 1 values, 1 of them for signals that are missing" in refusal(made, {})["inputs"]
 
 
 def test_early_generator_still_tells_its_assertions(early):

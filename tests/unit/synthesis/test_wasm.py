@@ -90,11 +90,15 @@ def test_every_misfit_is_named(generator):
 
 
 def test_too_many_for_one_and_none_for_another(generator):
-    assert refusal(generator("multiplier"), {"b": [1, 2]}) == {"b": "has 2 values, the circuit takes 1"}
+    found = refusal(generator("multiplier"), {"b": [1, 2]})
+    assert found.pop("b") == "has 2 values, the circuit takes 1"
+    assert found.pop("inputs").startswith("not all inputs set: the circuit takes 2 values, 1 of them for")
+    assert not found
 
 
 @pytest.mark.parametrize(
-    ("document", "given"), [({}, "0 were given"), ({"scale": 1}, "1 were given (scale)")]
+    ("document", "given"),
+    [({}, "9 of them for signals that are missing (given: none)"), ({"scale": 1}, "8 of them")],
 )
 def test_missing_signals(generator, document, given):
     assert given in refusal(generator("arrays"), document)["inputs"]
