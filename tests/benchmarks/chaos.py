@@ -25,7 +25,7 @@ def main() -> int:
     parser.add_argument("--lease", type=float, default=5.0, help="CUZKWEB_LEASE_SECONDS of the service")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("told to stop"))
     lease = {"CUZKWEB_LEASE_SECONDS": str(options.lease)}
     with (
         tempfile.TemporaryDirectory(prefix="storm-") as folder,

@@ -95,16 +95,17 @@ def freeze(site: Site, chance: random.Random) -> str:
     with missing_is_not_now():
         pid = site.pid(victim)
         tree = [pid, *children_of(pid)]
-    send(tree, signal.SIGSTOP)
+    send(site, tree, signal.SIGSTOP)
     time.sleep(FROZEN_LEASES * site.lease)
-    send(tree, signal.SIGCONT)
+    send(site, tree, signal.SIGCONT)
     return victim
 
 
-def send(pids: list[int], number: signal.Signals) -> None:
+def send(site: Site, pids: list[int], number: signal.Signals) -> None:
     for pid in pids:
         with suppress(ProcessLookupError):
-            os.kill(pid, number)
+            if site.owns(pid):
+                os.kill(pid, number)
 
 
 def restart_broker(site: Site, _: random.Random) -> str:
@@ -269,7 +270,7 @@ def falsify_sums(site: Site, _: random.Random) -> str:
     still until there is something to falsify."""
     with missing_is_not_now():
         pids = children_of(site.pid("finalize"))
-    send(pids, signal.SIGSTOP)
+    send(site, pids, signal.SIGSTOP)
     try:
         deadline = time.monotonic() + 0.6 * site.lease
         while not (found := list((site.stack.home / "spool").rglob("*.sums"))):
@@ -278,7 +279,7 @@ def falsify_sums(site: Site, _: random.Random) -> str:
             time.sleep(0.01)
         return f"{exchange_sums(found)} results"
     finally:
-        send(pids, signal.SIGCONT)
+        send(site, pids, signal.SIGCONT)
 
 
 def exchange_sums(paths: list[Path]) -> int:

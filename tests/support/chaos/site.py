@@ -57,8 +57,20 @@ class Site:
     spare: "Spare | None" = None
 
     def pid(self, name: str) -> int:
-        """The process of a program. KeyError while it is being started again."""
-        return self.stack.pid(name)
+        """The process of a program. ProcessLookupError while it is being started again: its number may be
+        somebody else's by now."""
+        found = self.stack.pid(name)
+        if not self.owns(found):
+            raise ProcessLookupError(f"{name} is not running")
+        return found
+
+    def owns(self, pid: int) -> bool:
+        """Whether a process is of this service."""
+        try:
+            variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        except (FileNotFoundError, ProcessLookupError, PermissionError):
+            return False
+        return f"CUZKWEB_HOME={self.stack.home}".encode() in variables
 
     def start(self, server: Server) -> None:
         """Start a server again, from a thread that lives as long as the site: servers die with theirs."""

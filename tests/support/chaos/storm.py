@@ -258,8 +258,10 @@ class Poison:
             while not over.wait(0.05):
                 with suppress(RedisError, ProcessLookupError, AttributeError):
                     holder = store.partition(self.name, 0).assignment.worker
-                    os.kill(store.worker(holder).spec.pid, signal.SIGKILL)
-                    self.kills += 1
+                    victim = store.worker(holder).spec.pid
+                    if self.site.owns(victim):
+                        os.kill(victim, signal.SIGKILL)
+                        self.kills += 1
 
 
 @contextmanager
