@@ -22,6 +22,9 @@ def test_staff_get_the_page() -> None:
     page = response.content.decode()
     assert response.status_code == 200
     assert 'data-status="/status"' in page
+    assert 'data-history="/api/v1/status/history"' in page
+    assert 'data-job-page="/admin/proving/job/JOB/change/"' in page
+    assert 'data-proof="/api/v1/jobs/JOB/proof"' in page
     assert "curl http://localhost:8080/api/v1/jobs" in page
 
 
