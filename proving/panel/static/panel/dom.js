@@ -5,6 +5,9 @@ import { shorten } from './text.js';
 export const $ = selector => document.querySelector(selector);
 export const field = (root, name) => root.querySelector(`[data-f="${name}"]`);
 
+/** As the style sheets have it. */
+export const phone = () => matchMedia('(max-width: 720px)').matches;
+
 const clone = selector => $(selector).content.firstElementChild.cloneNode(true);
 
 export function put(root, name, text) {

@@ -1,7 +1,7 @@
 // The hosts of the deployment: their devices, helpers, memory, versions, and when they were last heard.
 
 import { ago, duration, plural, sizeOf } from './text.js';
-import { $, attr, field, fill, icon, keyed, put, show } from './dom.js';
+import { $, attr, field, fill, icon, keyed, phone, put, putId, show } from './dom.js';
 import { drawGauge } from './memory.js';
 import { silenceOf } from './insight.js';
 
@@ -32,7 +32,7 @@ export function fleet(doc) {
   });
 }
 
-const share = all => (all.length ? `${all.filter(w => w.working).length} of ${all.length} working` : 'none');
+const share = all => (all.length ? `${all.filter(w => w.working).length} of ${all.length}` : '–');
 
 /** How a device stands, in one word that is also its icon's tone. */
 export function standing(worker, doc) {
@@ -57,7 +57,8 @@ function seenWords(host) {
 }
 
 function drawHost(tr, host, doc) {
-  fill(tr, { name: host.name, synthesis: share(host.synthesis), finalizing: share(host.finalize) });
+  putId(field(tr, 'name'), host.name, phone() ? 36 : 22);
+  fill(tr, { synthesis: share(host.synthesis), finalizing: share(host.finalize) });
   keyed(tr.querySelector('.pills'), host.devices, w => w.name, '#t-pill', (li, worker) => drawPill(li, worker, doc));
   const gauge = tr.querySelector('.gauge');
   show(gauge, host.memory !== null);

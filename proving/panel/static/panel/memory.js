@@ -6,6 +6,8 @@ import { circuitName } from './model.js';
 import { heldJobs } from './insight.js';
 
 const KEYS_SHOWN = 6;
+/** Occupants that a screen reader is told of. */
+const MOST_SPOKEN = 8;
 
 const nameOf = (occupant, doc) => (KEY_KINDS.has(occupant.kind) ? circuitName(doc, occupant.owner) : occupant.owner);
 
@@ -20,7 +22,9 @@ export function drawGauge(node, memory, label, doc) {
     const bytes = size(o.bytes) + (o.evictable ? ', evictable' : '');
     attr(i, 'title', [nameOf(o, doc), o.kind.replaceAll('_', ' '), bytes].filter(Boolean).join(' · '));
   });
-  const facts = { label, valuemin: 0, valuemax: total, valuenow: used, valuetext: sizeOf(used, total) };
+  const whose = occupants.map(o => `${nameOf(o, doc) ?? o.kind} ${size(o.bytes)}`).slice(0, MOST_SPOKEN);
+  const valuetext = [sizeOf(used, total), ...whose].join(', ');
+  const facts = { label, valuemin: 0, valuemax: total, valuenow: used, valuetext };
   for (const [name, value] of Object.entries(facts)) attr(node, `aria-${name}`, value);
 }
 

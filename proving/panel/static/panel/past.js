@@ -3,8 +3,7 @@
 import { NAMES } from './model.js';
 import { matches } from './history.js';
 import { ago, clock, count, duration, plural, shorten } from './text.js';
-import { $, attr, field, fill, icon, keyed, put, putId, show } from './dom.js';
-import { phone } from './rows.js';
+import { $, attr, field, fill, icon, keyed, phone, put, putId, show } from './dom.js';
 import { choices } from './choices.js';
 
 const FAILURES_SHOWN = 3;

@@ -2,7 +2,7 @@
 
 import { MIX, NAMES, age, segments } from './model.js';
 import { clock, duration, roughly, shorten } from './text.js';
-import { $, attr, field, fill, icon, keyed, put, putId, show, tick } from './dom.js';
+import { $, attr, field, fill, icon, keyed, phone, put, putId, show, tick } from './dom.js';
 import { palette, surface } from './canvas.js';
 import { cells, describe, deviceLane, drawAxis, flow, forecast, gridOf, ground, lane, scale } from './lanes.js';
 import { choices } from './choices.js';
@@ -41,7 +41,6 @@ export function setPrinting(yes) {
 
 export const shownSpan = () => span;
 
-export const phone = () => matchMedia('(max-width: 720px)').matches;
 export const keyOf = node => node?.closest?.('.row')?.dataset.key;
 /** Where the row of a job begins, in pixels from the first row's top; null where it has none. */
 export const placeOf = key => rows.find(row => row.key === key)?.y ?? null;
