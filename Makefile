@@ -9,7 +9,7 @@ NATIVE_SOURCES := CMakeLists.txt $(shell find kernels/csrc proving/oneshot -type
 
 .PHONY: help
 help: ## show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## ?/\1\t/' | awk -F'\t' '{printf "  %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## ?/\1\t/' | awk -F'\t' '{printf "  %-14s %s\n", $$1, $$2}'
 
 $(VENV)/.dependencies: requirements/dev.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "cuzkweb needs Python 3.11 or newer")'
@@ -65,6 +65,10 @@ test: setup tests/node/node_modules/.installed ## all tests
 chaos: setup ## faults of every kind for fifteen minutes, on Debian's PostgreSQL and Redis; the account at the end
 	$(BIN)/python -m tests.benchmarks.chaos $(STORM)
 
+.PHONY: api-test
+api-test: setup ## ask the whole API many questions, from its own description
+	CUZKWEB_API_EXAMPLES=$(or $(EXAMPLES),400) $(BIN)/python -m pytest -n $(JOBS) --timeout 3600 tests/integration/api/test_whole_api.py
+
 .PHONY: check
 check: setup ## ruff, types, layers, formatting of C++, migrations, system checks
 	$(BIN)/ruff check .
@@ -93,6 +97,15 @@ format: setup ## rewrite the sources in the house style
 .PHONY: bench
 bench: setup tests/node/node_modules/.installed ## stage times, and snarkjs on the same files in the same run
 	$(BIN)/cuzkweb bench
+
+.PHONY: kernels-check
+kernels-check: setup ## every GPU kernel for every generation within its budget, all executed from their PTX
+	CUZKWEB_ALL_KERNELS=1 $(BIN)/python -m pytest -n $(JOBS) tests/unit/kernels/test_ptx_*.py
+	$(BIN)/python -m tests.support.budgets
+
+.PHONY: kernels-record
+kernels-record: setup ## record anew what every GPU kernel takes of registers, stack and instructions
+	$(BIN)/python -m tests.support.budgets --record
 
 .PHONY: gpu
 gpu: setup ## on a GPU: its tests, multiply rates, sums, quotients and whole proofs into tests/benchmarks/results

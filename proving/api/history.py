@@ -11,13 +11,13 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from proving.api.permissions import MayWatch, watcher
-from proving.api.requests import ChosenStates, PriorityField
+from proving.api.requests import ChosenStates, PriorityField, QuerySerializer
 from proving.api.serializers import JobErrorDocument
 from proving.choices import TERMINAL_JOB_STATES, ProofKind
 from proving.services import history
 
 
-class HistoryQuery(serializers.Serializer[Any]):
+class HistoryQuery(QuerySerializer):
     """How much of it is wanted."""
 
     limit = serializers.IntegerField(min_value=1, max_value=200, default=50, help_text="of each list")

@@ -24,6 +24,14 @@ class NewestFirst(CursorPagination):
             raise ValidationError({"limit": ErrorDetail("wants a positive integer", "invalid")})
         return min(int(asked), self.max_page_size)
 
+    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
+        """The parameters as the framework tells them, and how large a page may be."""
+        told: list[dict[str, Any]] = super().get_schema_operation_parameters(view)
+        for parameter in told:
+            if parameter["name"] == self.page_size_query_param:
+                parameter["schema"] = {"type": "integer", "minimum": 1, "maximum": 999_999_999}
+        return told
+
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
         link = {"type": ["string", "null"], "format": "uri"}
         return {

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from django.http import QueryDict
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from proving.choices import Curve, JobState, OnFailure, Priority, ProofKind
+from proving.services.errors import invalid
 from proving.services.proofs import FORMS
 
 JOB_ORDERS = ["-submitted_at", "submitted_at"]
+STATES = "|".join(JobState.values)
 PRIORITY_NAMES = [priority.label for priority in Priority]
 
 
@@ -29,6 +32,13 @@ class StrictSerializer(serializers.Serializer[Any]):
                     }
                 )
         return super().to_internal_value(data)
+
+
+class QuerySerializer(serializers.Serializer[Any]):
+    """The query of a request. A name without a value has an empty one: it is not left out."""
+
+    def __init__(self, data: QueryDict | None = None, **options: Any) -> None:
+        super().__init__(data=data.dict() if data is not None else {}, **options)
 
 
 @extend_schema_field(OpenApiTypes.ANY)
@@ -141,9 +151,7 @@ class WitnessSubmission(JobOptions):
     )
 
 
-@extend_schema_field(
-    {"oneOf": [{"type": "object", "additionalProperties": True}, {"type": "string"}], "nullable": True}
-)
+@extend_schema_field({"oneOf": [{"type": "object", "additionalProperties": True}, {"type": "string"}]})
 class CoatedField(ExactField):
     """snarkjs's JSON, or a text: hex or base64 of a binary form, or Solidity calldata."""
 
@@ -177,9 +185,9 @@ class VerifyRequest(StrictSerializer):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if ("circuit" in attrs) == ("verifying_key" in attrs):
-            raise serializers.ValidationError("give either a circuit or a verifying_key", "one_of")
+            raise invalid("", "one_of", "give either a circuit or a verifying_key")
         if ("proof" in attrs) == ("proofs" in attrs) or ("proofs" in attrs and "public" in attrs):
-            raise serializers.ValidationError("give either a proof or a list of proofs", "one_of")
+            raise invalid("", "one_of", "give either a proof or a list of proofs")
         return attrs
 
 
@@ -189,13 +197,13 @@ class JobChange(StrictSerializer):
     priority = PriorityField(help_text="what waits of the job moves in line at once")
 
 
-class WaitQuery(serializers.Serializer[Any]):
+class WaitQuery(QuerySerializer):
     """How long a reader would wait for a job to end."""
 
     wait = serializers.FloatField(min_value=0, max_value=60, default=0, help_text="seconds")
 
 
-class ProofQuery(serializers.Serializer[Any]):
+class ProofQuery(QuerySerializer):
     """Which proof of a job is wanted; all when left out."""
 
     partition = serializers.IntegerField(min_value=0, required=False)
@@ -204,21 +212,25 @@ class ProofQuery(serializers.Serializer[Any]):
     )
 
 
+@extend_schema_field({"type": "string", "pattern": f"^(|({STATES})(,({STATES}))*)$"})
 class ChosenStates(serializers.CharField):
-    """States of jobs with commas between them."""
+    """States of jobs with commas between them; none of them means any."""
 
     def to_internal_value(self, data: Any) -> Any:
-        names = [name for name in str(super().to_internal_value(data)).split(",") if name]
+        told = str(super().to_internal_value(data))
+        names = told.split(",") if told else []
         for name in names:
             if name not in JobState.values:
                 raise serializers.ValidationError(f"{name} is no state of a job", "invalid_choice")
         return names
 
 
-class JobFilter(serializers.Serializer[Any]):
+class JobFilter(QuerySerializer):
     """What narrows a list of jobs."""
 
-    state = ChosenStates(required=False, max_length=128, help_text="job states, with commas between them")
+    state = ChosenStates(
+        required=False, allow_blank=True, help_text="job states, with commas between them; empty: any"
+    )
     circuit = serializers.CharField(max_length=128, required=False, help_text="the circuit's id, or its name")
     created_after = serializers.DateTimeField(required=False, help_text="submitted then or later")
     created_before = serializers.DateTimeField(required=False, help_text="submitted before then")

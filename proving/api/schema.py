@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
 
 from proving.api.problems import CONTENT_TYPE
@@ -24,6 +24,17 @@ class Schema(AutoSchema):
             "content": {CONTENT_TYPE: {"schema": problem}},
         }
         return bodies
+
+
+class StrictBody(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
+    """Bodies in which a name that nobody knows is refused."""
+
+    target_class = "proving.api.requests.StrictSerializer"
+    match_subclasses = True
+
+    def map_serializer(self, auto_schema: Any, direction: Any) -> Any:
+        found = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)  # noqa: SLF001
+        return {**found, "additionalProperties": False}
 
 
 class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from proving.api.requests import QuerySerializer
 from proving.tracker.schema import STATUS
 
 __all__ = ["STATUS", "StatusQuery"]
@@ -18,7 +19,7 @@ class JobNames(serializers.CharField):
         return [name for name in str(super().to_internal_value(data)).split(",") if name]
 
 
-class StatusQuery(serializers.Serializer[Any]):
+class StatusQuery(QuerySerializer):
     """What narrows the status document."""
 
     jobs = JobNames(required=False, max_length=16_384, help_text="job ids, with commas between them")

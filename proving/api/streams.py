@@ -28,6 +28,7 @@ from rest_framework.views import APIView
 
 from proving.api.permissions import MayWatch, caller, watcher
 from proving.api.problems import STATUS_OF_REFUSAL, problem
+from proving.api.requests import QuerySerializer
 from proving.api.serializers import JobDocument
 from proving.models import ApiKey
 from proving.services import find, keys
@@ -59,7 +60,7 @@ class EventStream(JSONRenderer):
     format = "events"
 
 
-class StreamQuery(serializers.Serializer[Any]):
+class StreamQuery(QuerySerializer):
     """How a reader wants to be kept awake."""
 
     beat = serializers.FloatField(

@@ -29,6 +29,7 @@ from rest_framework.views import APIView
 
 from proving.api.pagination import NewestCircuits
 from proving.api.permissions import caller
+from proving.api.requests import QuerySerializer
 from proving.choices import Scope
 from proving.models import ResumableUpload
 from proving.services import uploads
@@ -82,11 +83,11 @@ class UploadDocument(serializers.Serializer[Any]):
         return {"self": reverse("upload", args=[upload.pk])}
 
 
-class UploadFilter(serializers.Serializer[Any]):
+class UploadFilter(QuerySerializer):
     """What narrows a list of uploads."""
 
     sha256 = serializers.RegexField(
-        f"^{SHA256_HEX.pattern}$", required=False, help_text="the SHA-256 that was announced"
+        f"^({SHA256_HEX.pattern})?$", required=False, help_text="the SHA-256 that was announced; empty: any"
     )
 
 

@@ -98,7 +98,7 @@ def test_a_coordinate_at_fault_is_pointed_at(
 @pytest.mark.parametrize("keys", [{}, {"circuit": "x", "verifying_key": {}}])
 def test_one_key_is_wanted(caller: Caller, statement: dict[str, Any], keys: dict[str, Any]) -> None:
     answer = caller.post(VERIFY, {**keys, **statement})
-    assert (answer.status_code, answer.json()["errors"][0]["code"]) == (400, "one_of")
+    assert (answer.status_code, answer.json()["errors"][0]["code"]) == (422, "one_of")
 
 
 def test_a_bad_verifying_key_is_pointed_at(caller: Caller, statement: dict[str, Any]) -> None:

@@ -140,7 +140,7 @@ def test_what_is_no_key_is_pointed_at(caller: Caller, text: str) -> None:
 )
 def test_one_or_many(caller: Caller, circuit: Circuit, body: dict[str, Any]) -> None:
     answer = caller.post(VERIFY, {"circuit": circuit.pk, **body})
-    assert (answer.status_code, answer.json()["errors"][0]["code"]) == (400, "one_of")
+    assert (answer.status_code, answer.json()["errors"][0]["code"]) == (422, "one_of")
 
 
 @pytest.mark.shared
