@@ -1,6 +1,7 @@
 """cuzkweb check: what a file is, and what is wrong with it."""
 
 import argparse
+import json
 import sys
 from pathlib import Path
 
@@ -20,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="list of files and their BLAKE2b-512 or SHA-256 digests (as parameters.json)",
     )
     parser.add_argument("--as", dest="name", metavar="NAME", help="what the list calls the file")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -27,10 +29,14 @@ def run(options: argparse.Namespace) -> int:
     from proving.formats.inspect import describe
 
     description = describe(options.file)
-    print(description)
+    if not options.json:
+        print(description)
     problems = list(description.problems)
     if options.digests is not None:
         problems += compare_digests(options)
+    if options.json:
+        found = {"file": description.file, "kind": description.kind, "facts": dict(description.facts)}
+        print(json.dumps({**found, "problems": problems}, indent=1))
     if problems:
         print(f"cuzkweb: {options.file}: {'; '.join(problems)}", file=sys.stderr)
         return 1
@@ -46,5 +52,6 @@ def compare_digests(options: argparse.Namespace) -> list[str]:
         found = check_digest(options.file, options.digests, options.name)
     except FormatError as error:
         return [f"{error.place}: {error.reason}"]
-    print(f"  blake2b  {found.blake2b}\n  sha256   {found.sha256}\n  as in    {options.digests}")
+    if not options.json:
+        print(f"  blake2b  {found.blake2b}\n  sha256   {found.sha256}\n  as in    {options.digests}")
     return []

@@ -7,7 +7,7 @@ from typing import Any
 
 from cuzkweb.commands.service import add_service_arguments, open_client
 
-SCOPES = ("read", "submit", "admin")
+SCOPES = ("read", "submit", "admin", "watch")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

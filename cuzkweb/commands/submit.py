@@ -4,8 +4,12 @@ import argparse
 import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cuzkweb.commands.service import add_service_arguments, open_client
+from cuzkweb.commands.service import add_json_argument, add_service_arguments, open_client, print_json
+
+if TYPE_CHECKING:
+    from cuzkweb.client import Job
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--wait", action="store_true", help="show a bar a partition until the job ends")
     parser.add_argument("--proofs", type=Path, help="with --wait: write all proofs to this file")
+    add_json_argument(parser)
     add_service_arguments(parser)
 
 
@@ -43,14 +48,22 @@ def run(options: argparse.Namespace) -> int:
                 on_failure=options.on_failure,
             )
         if not options.wait:
-            print(job.id)
+            tell(job, job.id, options)
             return 0
-        job = follow(client, job.id)
-        print(outcome(job))
+        job = client.wait(job.id) if options.json else follow(client, job.id)
+        tell(job, outcome(job), options)
         if options.proofs and job.state == State.DONE:
             rows = [asdict(row) for row in client.proofs(job.id)]
             options.proofs.write_text(json.dumps(rows, indent=1))
     return 0 if job.state == State.DONE else 1
+
+
+def tell(job: "Job", line: str, options: argparse.Namespace) -> None:
+    """A line about a job, or all of it for a program."""
+    if options.json:
+        print_json(job)
+    else:
+        print(line)
 
 
 def read_inputs(path: Path) -> list[dict[str, object]]:

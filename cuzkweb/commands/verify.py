@@ -1,6 +1,7 @@
 """cuzkweb verify: check a proof against a verifying key and public signals, in whatever form they come."""
 
 import argparse
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="public signals (JSON; for several partitions a list of lists); calldata has its own",
     )
     parser.add_argument("--form", metavar="F", help="how the proof is written, where it cannot be recognised")
+    parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
     parser.set_defaults(usage_error=parser.error)
 
 
@@ -39,12 +41,16 @@ def run(options: argparse.Namespace) -> int:
         verdict = verify_readings(key, readings, public_lists(options, readings))
     except ValueError as error:
         raise Refused(f"{options.proof}: {error}") from error
-    if verdict.valid:
-        print("valid")
-        return 0
     alone = len(readings[0].proofs) == 1
-    print(f"invalid: {verdict.bad[0][1].reason if alone else verdict.reason}", file=sys.stderr)
-    return 1
+    reason = "" if verdict.valid else verdict.bad[0][1].reason if alone else verdict.reason
+    if options.json:
+        bad = [{"index": index, "reason": found.reason} for index, found in verdict.bad]
+        print(json.dumps({"valid": verdict.valid, "reason": reason, "bad": bad}, indent=1))
+    elif verdict.valid:
+        print("valid")
+    if not verdict.valid:
+        print(f"invalid: {reason}", file=sys.stderr)
+    return 0 if verdict.valid else 1
 
 
 def public_lists(options: argparse.Namespace, readings: list["Reading"]) -> list[list[int]]:

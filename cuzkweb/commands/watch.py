@@ -2,12 +2,13 @@
 
 import argparse
 
-from cuzkweb.commands.service import add_service_arguments, open_client
+from cuzkweb.commands.service import add_json_argument, add_service_arguments, open_client, print_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's own arguments."""
     parser.add_argument("job", help="the job's id")
+    add_json_argument(parser)
     add_service_arguments(parser)
 
 
@@ -17,6 +18,9 @@ def run(options: argparse.Namespace) -> int:
     from cuzkweb.commands.progress import follow, outcome
 
     with open_client(options) as client:
-        job = follow(client, options.job)
-    print(outcome(job))
+        job = client.wait(options.job) if options.json else follow(client, options.job)
+    if options.json:
+        print_json(job)
+    else:
+        print(outcome(job))
     return 0 if job.state == State.DONE else 1

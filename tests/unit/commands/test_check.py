@@ -1,5 +1,6 @@
 """cuzkweb check says what a file is; what is wrong goes to standard error with exit code 1."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,17 @@ def test_a_development_key_says_that_it_is_insecure(circuit: Circuit, call: Call
     assert call("check", circuit.zkey) == 0
     assert "insecure" in call.out.lower()
     assert circuit.curve.name in call.out
+
+
+def test_programs_are_told_the_same(circuit: Circuit, tmp_path: Path, call: Call) -> None:
+    assert call("check", circuit.zkey, "--json") == 0
+    told = json.loads(call.out)
+    assert (told["file"], told["problems"]) == (str(circuit.zkey), [])
+    assert circuit.curve.name in str(told["facts"])
+    cut = tmp_path / "cut.zkey"
+    cut.write_bytes(circuit.zkey.read_bytes()[:-200])
+    assert call("check", cut, "--json") == 1
+    assert json.loads(call.out)["problems"]
 
 
 @pytest.mark.parametrize("name", ["r1cs", "wtns", "vkey"])

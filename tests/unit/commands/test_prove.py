@@ -42,6 +42,20 @@ def test_a_proof_is_written_and_verifies(circuit: Circuit, tmp_path: Path, call:
     assert call.out == "valid\n"
 
 
+def test_the_verdict_is_told_to_programs(circuit: Circuit, tmp_path: Path, call: Call) -> None:
+    assert call("prove", *files(circuit, tmp_path)) == 0
+    told = ["--vkey", circuit.vkey, "--proof", tmp_path / "proof.json", "--public"]
+    assert call("verify", *told, tmp_path / "public.json", "--json") == 0
+    assert json.loads(call.out) == {"valid": True, "reason": "", "bad": []}
+    other = tmp_path / "other.json"
+    public = json.loads((tmp_path / "public.json").read_text())
+    other.write_text(json.dumps([str((int(public[0]) + 1) % circuit.curve.r), *public[1:]]))
+    assert call("verify", *told, other, "--json") == 1
+    verdict = json.loads(call.out)
+    assert (verdict["valid"], verdict["bad"][0]["index"]) == (False, 0)
+    assert verdict["reason"] in call.err
+
+
 @pytest.mark.node
 def test_snarkjs_accepts_the_files(circuit: Circuit, tmp_path: Path, call: Call, snarkjs) -> None:
     assert prove(call, circuit, tmp_path) == 0

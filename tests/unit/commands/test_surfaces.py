@@ -4,13 +4,14 @@ import argparse
 import json
 import shutil
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from cuzkweb.client import Client
-from cuzkweb.commands import cancel, circuits, completion, keys, priority, status
+from cuzkweb.commands import cancel, circuits, completion, keys, priority, status, submit, watch
 from cuzkweb.commands.refusals import Refused
 
 KEY = {
@@ -128,6 +129,35 @@ def test_a_job_is_changed_and_told(  # noqa: PLR0917 - two fixtures, four parame
     assert call(module, *words, "--json") == 0
     assert json.loads(capsys.readouterr().out)["priority"] == "high"
     assert [(request.method, request.url.path) for request in seen] == [asks] * 2
+
+
+@pytest.mark.parametrize(
+    ("module", "words", "state", "code"),
+    [
+        (watch, ["ps-1"], "done", 0),
+        (watch, ["ps-1"], "failed", 1),
+        (submit, ["c", "--wait", "--input"], "done", 0),
+        (submit, ["c", "--wait", "--input"], "cancelled", 1),
+        (submit, ["c", "--input"], "queued", 0),
+    ],
+)
+def test_a_job_is_told_to_programs(  # noqa: PLR0917 - three fixtures, four parameters
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    module: Any,
+    words: list[str],
+    state: str,
+    code: int,
+) -> None:
+    given = tmp_path / "input.json"
+    given.write_text("{}")
+    job = {**JOB, "state": state, "terminal": state != "queued"}
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, json=job))
+    monkeypatch.setattr(module, "open_client", lambda _: Client("http://here", "key", transport=transport))
+    files = [str(given)] if words[-1] == "--input" else []
+    assert call(module, *words, *files, "--json") == code
+    assert json.loads(capsys.readouterr().out)["state"] == state
 
 
 def test_a_circuit_wants_its_key(asked: list[httpx.Request]) -> None:
