@@ -114,3 +114,16 @@ test('an idle worker whose partition stands on a device is a contradiction, and 
     'gpu0@a is proving P0 of j, which stands as finalizing',
   ]);
 });
+
+test('what somebody asked for is no trouble', () => {
+  const stopped = job('j', [partition(0, 'cancelled')], { state: 'cancelled', error: 'cancelled by its owner' });
+  assert.deepEqual(attention(read([stopped], [worker(0)])), []);
+});
+
+test('a device whose results were wrong is told for an hour', () => {
+  const faulty = secs => worker(0, null, { faults: { count: 2, last_at: T0 + 60 - secs, last_reason: 'off the curve' } });
+  const [item] = attention(read([], [faulty(60)]));
+  assert.equal(item.title, 'Device fault');
+  assert.equal(item.text, '2 results of it did not verify; the last: off the curve');
+  assert.deepEqual(attention(read([], [faulty(4000)])), []);
+});

@@ -184,9 +184,9 @@ function partitionTroubles(job, p) {
 
 function jobTroubles(job) {
   const item = { id: job.id, key: job.id };
-  if (job.error && !job.counts.failed) {
-    const title = job.state === 'failed' || !job.ended ? 'Job failed' : `Job ${job.state}`;
-    return [{ ...item, tone: 'failed', icon: 'failed', title, text: job.error }];
+  const wanted = job.state === 'cancelled' || job.state === 'cancelling'; // somebody asked for it: no trouble
+  if (job.error && !job.counts.failed && !wanted) {
+    return [{ ...item, tone: 'failed', icon: 'failed', title: 'Job failed', text: job.error }];
   }
   if (!job.waitingFor) return [];
   return [{ ...item, tone: 'warn', icon: 'memory', title: 'Held back', text: heldText(job.waitingFor) }];
