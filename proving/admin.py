@@ -27,6 +27,7 @@ from proving.models import (
     Partition,
     PartitionAttempt,
     Proof,
+    ResumableUpload,
     Webhook,
     WebhookDelivery,
     default_scopes,
@@ -341,6 +342,15 @@ class ApiKeyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
                 self.log_change(request, key, "revoked")
                 revoked += 1
         self.message_user(request, f"{revoked} keys revoked", messages.SUCCESS)
+
+
+@admin.register(ResumableUpload)
+class ResumableUploadAdmin(MachineOwned, admin.ModelAdmin):  # type: ignore[type-arg]
+    """Files that arrive in pieces, and that no circuit was made of yet or was."""
+
+    list_display = ("__str__", "owner", "size", "artefact", "created_at", "expires_at")
+    search_fields = ("id", "name", "sha256", "owner__username")
+    list_select_related = ("owner", "artefact")
 
 
 @admin.register(Webhook)

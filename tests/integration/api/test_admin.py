@@ -2,18 +2,21 @@
 
 import re
 from collections.abc import Callable
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
+from django.http import HttpResponse
 from django.test import Client
+from django.urls import path as route
 from django.urls import reverse
 from django.utils import timezone
-from pytest_django import DjangoCaptureOnCommitCallbacks
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
+from cuzkweb import urls
 from proving.choices import AttemptOutcome, JobState
 from proving.models import (
     ApiKey,
@@ -61,7 +64,7 @@ def act(admin: Client, model: str, action: str, *rows: Any) -> str:
     return " ".join(str(message) for message in answer.context["messages"])
 
 
-@pytest.mark.parametrize("model", [*MACHINE_OWNED, "apikey", "webhook", "webhookdelivery"])
+@pytest.mark.parametrize("model", [*MACHINE_OWNED, "apikey", "webhook", "webhookdelivery", "resumableupload"])
 def test_rows_are_listed_and_found(admin: Client, job: Job, model: str) -> None:
     path = reverse(f"admin:proving_{model}_changelist")
     assert admin.get(path).status_code == 200
@@ -95,6 +98,16 @@ def test_no_secret_is_shown(admin: Client, job: Job, alice: User) -> None:
         text = admin.get(path).text
         for secret in ("12345678", job.request_digest, key.digest, plain):
             assert secret not in text
+
+
+def test_the_rest_of_the_service_is_one_click_away(admin: Client, settings: Settings) -> None:
+    page = admin.get(reverse("admin:index"))
+    for name in ("panel:status", "admin:proving_workers", "docs"):
+        assert f'href="{reverse(name)}"' in page.text
+    routes: Any = ModuleType("routes")
+    routes.urlpatterns = [*urls.urlpatterns, route("flower/", lambda _: HttpResponse(), name="flower")]
+    settings.ROOT_URLCONF = routes
+    assert 'href="/flower/"' in admin.get(reverse("admin:index")).text
 
 
 def test_earlier_attempts_are_shown_with_the_partition(admin: Client, job: Job) -> None:
