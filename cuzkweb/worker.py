@@ -11,6 +11,7 @@ from typing import Any
 from billiard.process import current_process
 from celery import signals
 from celery.exceptions import SecurityWarning
+from django.db import DatabaseError
 from redis.exceptions import RedisError
 
 from cuzkweb import celery
@@ -112,8 +113,8 @@ def work(kind: Kind, ready_file: Path | None) -> int:
 def _join() -> None:
     try:
         fleet.join()
-    except RedisError:
-        logger.warning("cannot join: the server is away; tried again with the next sign of life")
+    except (RedisError, DatabaseError):
+        logger.warning("cannot join: a server is away; tried again with the next sign of life")
     fleet.show_signs_of_life()
 
 
