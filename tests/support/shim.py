@@ -38,6 +38,7 @@ class Unit:
 
     def __init__(self, module: Module, library: ctypes.CDLL) -> None:
         self.module = module
+        self.library = library
         self._launch = library.cuzk_shim_launch
 
     def launch(

@@ -22,17 +22,47 @@ ORDERS = range(6)
 Check = Callable[[shim.Unit, int], bool]  # whether a launch in this order gives what is right
 
 
-def without_barrier(folder: Path, source: str, occurrence: int) -> Path:
-    """A copy of the device sources in which one barrier of a file is gone."""
+SKIPPING = """
+namespace cuzk::shim {
+static int skipped = -1;
+void wait_at(int barrier) {
+  if (barrier != skipped) wait_for_block();
+}
+}  // namespace cuzk::shim
+extern "C" __attribute__((visibility("default"))) void cuzk_shim_skip(int barrier) {
+  cuzk::shim::skipped = barrier;
+}
+"""
+
+
+def copied_sources(folder: Path) -> Path:
+    """The device sources, to be changed."""
     sources = folder / "csrc"
     shutil.copytree(shim.SOURCES / "cuda", sources / "cuda")
     for header in shim.SOURCES.glob("*.hpp"):
         shutil.copy(header, sources)
-    path = sources / source
-    pieces = path.read_text().split(BARRIER)
-    assert occurrence < len(pieces) - 1
-    joined = BARRIER.join(pieces[: occurrence + 1]) + BARRIER.join(pieces[occurrence + 1 :])
-    path.write_text(joined)
+    return sources
+
+
+def barriers() -> list[tuple[str, int]]:
+    """Every barrier of the device text: its file, and the how manyth there it is."""
+    return [
+        (f"cuda/{path.name}", occurrence)
+        for path in sorted((shim.SOURCES / "cuda").glob("*.cu*"))
+        for occurrence in range(path.read_text().count(BARRIER))
+    ]
+
+
+def with_numbered_barriers(folder: Path) -> Path:
+    """A copy of the device sources in which `cuzk_shim_skip` takes out one barrier, by its number."""
+    sources = copied_sources(folder)
+    for number, (source, _) in enumerate(barriers()):
+        path = sources / source
+        path.write_text(path.read_text().replace(BARRIER, f"::cuzk::shim::wait_at({number});", 1))
+    header, runtime = (sources / "cuda" / "shim" / name for name in ("shim.hpp", "shim.cpp"))
+    known = "void wait_for_block();"
+    header.write_text(header.read_text().replace(known, f"{known} void wait_at(int barrier);", 1))
+    runtime.write_text(runtime.read_text() + SKIPPING)
     return sources
 
 
@@ -125,24 +155,21 @@ FAULTS: dict[str, tuple[Module, str, int, Check]] = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_removed_barrier_is_found(fault: str, tmp_path: Path) -> None:
     module, source, occurrence, is_right = FAULTS[fault]
-    whole = shim.unit(module)
-    assert all(is_right(whole, order) for order in ORDERS)
-    broken = shim.load(module, without_barrier(tmp_path, source, occurrence))
-    assert not all(is_right(broken, order) for order in ORDERS)
+    unit = shim.load(module, with_numbered_barriers(tmp_path))
+    assert all(is_right(unit, order) for order in ORDERS)
+    unit.library.cuzk_shim_skip(barriers().index((source, occurrence)))
+    try:
+        assert not all(is_right(unit, order) for order in ORDERS)
+    finally:
+        unit.library.cuzk_shim_skip(-1)
 
 
 def test_every_barrier_has_a_fault() -> None:
-    known = {(source, occurrence) for _, source, occurrence, _ in FAULTS.values()}
-    found = {
-        (f"cuda/{path.name}", occurrence)
-        for path in (shim.SOURCES / "cuda").glob("*.cu*")
-        for occurrence in range(path.read_text().count(BARRIER))
-    }
-    assert found == known
+    assert set(barriers()) == {(source, occurrence) for _, source, occurrence, _ in FAULTS.values()}
 
 
 def test_a_barrier_that_some_threads_do_not_reach_is_a_deadlock(tmp_path: Path) -> None:
-    sources = without_barrier(tmp_path, "cuda/digits.cu", 0)
+    sources = copied_sources(tmp_path)
     path = sources / "cuda/digits.cu"
     path.write_text(
         path.read_text().replace("u32 lane =", "if (threadIdx.x == 3) __syncthreads();\n  u32 lane =", 1)

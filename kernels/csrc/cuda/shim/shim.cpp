@@ -1,10 +1,15 @@
 // Runs the blocks of a launch one after another, and the threads of a block as fibers.
+//
+// A fiber is entered by ucontext once and lives on from one block to the next; all later changes are jumps,
+// which need no system call.
 #include "cuda/shim/shim.hpp"
 
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace cuzk::shim {
@@ -16,9 +21,9 @@ constexpr unsigned lanes = 32;
 enum outcome : int { done = 0, unknown_kernel = -1, deadlock = -2, wrong_block = -3 };
 
 struct fiber {
-  ucontext_t context;
+  jmp_buf place;
   std::unique_ptr<char[]> stack{new char[stack_bytes]};  // not touched before it is used
-  bool finished;
+  bool entered = false, finished = false;
 };
 
 struct warp_exchange {
@@ -27,7 +32,7 @@ struct warp_exchange {
 };
 
 struct block_state {
-  ucontext_t scheduler;
+  jmp_buf scheduler;
   std::vector<fiber> fibers;
   std::vector<warp_exchange> warps;
   std::vector<std::uint64_t> memory;
@@ -41,27 +46,43 @@ block_state block;
 
 void give_way() {
   unsigned self = block.current;
-  swapcontext(&block.fibers[self].context, &block.scheduler);
+  if (_setjmp(block.fibers[self].place) == 0) _longjmp(block.scheduler, 1);
 }
 
 void run_fiber() {
-  block.kernel->run(block.arguments);
-  block.fibers[block.current].finished = true;
-  block.progress = true;
+  for (;;) {
+    block.kernel->run(block.arguments);
+    block.fibers[block.current].finished = true;
+    block.progress = true;
+    give_way();
+  }
+}
+
+void enter(fiber& f) {
+  ucontext_t start;
+  getcontext(&start);
+  start.uc_stack.ss_sp = f.stack.get();
+  start.uc_stack.ss_size = stack_bytes;
+  start.uc_link = nullptr;
+  makecontext(&start, run_fiber, 0);
+  f.entered = true;
+  setcontext(&start);
 }
 
 void resume(unsigned thread) {
   block.current = thread;
   thread_index = {thread, 0, 0};
-  swapcontext(&block.scheduler, &block.fibers[thread].context);
+  if (_setjmp(block.scheduler) != 0) return;
+  fiber& f = block.fibers[thread];
+  if (f.entered) _longjmp(f.place, 1);
+  enter(f);
 }
 
 unsigned place_in_order(unsigned step, unsigned threads, unsigned order, unsigned pass) {
   if (order == 0) return step;
   if (order == 1) return threads - 1 - step;
-  unsigned odd =
-      (2654435761u * (order + pass)) | 1;  // threads may be no power of two: rotate and mirror then
-  if (threads & (threads - 1)) return (step + odd) % threads;
+  unsigned odd = (2654435761u * (order + pass)) | 1;
+  if (threads & (threads - 1)) return (step + odd) % threads;  // no power of two: rotated only
   return (step * odd + order + 7 * pass) & (threads - 1);
 }
 
@@ -70,15 +91,7 @@ void prepare(unsigned threads, unsigned shared_bytes) {
   block.warps.assign((threads + lanes - 1) / lanes, {});
   if (block.fibers.size() < threads) block.fibers = std::vector<fiber>(threads);
   block.arrived = block.round = 0;
-  for (unsigned thread = 0; thread < threads; thread++) {
-    fiber& f = block.fibers[thread];
-    f.finished = false;
-    getcontext(&f.context);
-    f.context.uc_stack.ss_sp = f.stack.get();
-    f.context.uc_stack.ss_size = stack_bytes;
-    f.context.uc_link = &block.scheduler;
-    makecontext(&f.context, run_fiber, 0);
-  }
+  for (unsigned thread = 0; thread < threads; thread++) block.fibers[thread].finished = false;
 }
 
 outcome run_block(unsigned threads, unsigned shared_bytes, unsigned order) {
@@ -92,7 +105,10 @@ outcome run_block(unsigned threads, unsigned shared_bytes, unsigned order) {
       if (!block.fibers[thread].finished) resume(thread);
       left -= block.fibers[thread].finished;
     }
-    if (!block.progress) return deadlock;
+    if (!block.progress) {
+      block.fibers.clear();  // they would go on where they are
+      return deadlock;
+    }
   }
   return done;
 }
@@ -146,6 +162,8 @@ extern "C" __attribute__((visibility("default"))) int cuzk_shim_launch(const cha
   const entry* found = entry::find(kernel);
   if (found == nullptr) return unknown_kernel;
   if (threads == 0 || threads > 1024) return wrong_block;
+  static std::mutex one_launch;
+  std::lock_guard lock(one_launch);
   block.kernel = found;
   block.arguments = arguments;
   grid_size = {grid[0], grid[1], grid[2]};
