@@ -28,8 +28,8 @@ using inner_coordinate = inner<coordinate, laid_out>::type;
 using point = affine<inner_coordinate>;
 using sum = xyzz<inner_coordinate>;
 
-// How many blocks of 128 threads shall fit a multiprocessor: their registers, 96 to 255 a thread, are the
-// bound.
+// How many blocks of 128 threads shall fit a multiprocessor: as many as the registers allow with little or no
+// spilling.
 constexpr int resident = sizeof(coordinate) == 32 ? 4 : sizeof(coordinate) == 48 ? 3 : 2;
 
 constexpr u32 no_bucket = 0xffffffffu, sign_bit = 0x80000000u;
