@@ -102,7 +102,7 @@ django.setup()
 import cuzkweb, kernels, proving
 for package in (kernels, proving, cuzkweb):
     for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-        if not found.name.endswith((".__main__", ".wsgi", ".asgi")) and ".csrc" not in found.name:
+        if not found.name.endswith((".__main__", "._native")) and ".csrc" not in found.name:
             importlib.import_module(found.name)
 cuda = {"cupy", "cupyx", "cuda"}
 loaded = [name for name in sys.modules if name.split(".")[0] in cuda and sys.modules[name]]
