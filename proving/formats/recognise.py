@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kernels.curves import BLS12_381, CURVES, Curve
 from proving.formats.bellman import PROOF_BYTES, proofs_from_bellman, read_parameters
-from proving.formats.calldata import is_calldata, proof_from_calldata
+from proving.formats.calldata import is_calldata, proof_from_abi, proof_from_calldata
 from proving.formats.coats import (
     Coat,
     FullVerifyingKey,
@@ -153,10 +153,12 @@ def proof_readings(
 ) -> list[Reading]:
     """Every way to read a proof for a key on `curve`, at least one. Raises FormatError.
 
-    The proofs of several partitions, one after the other, are read as bellman writes them.
+    The proofs of several partitions, one after the other, are read as bellman writes them. Calldata is
+    recognised as text; the words of a call are taken for what they are where `form` says so.
     """
-    if form in {None, CALLDATA} and is_calldata(content):
-        proof, public = proof_from_calldata(content, file)
+    if form == CALLDATA or (form is None and is_calldata(content)):
+        read = proof_from_calldata if is_calldata(content) else proof_from_abi
+        proof, public = read(content, file)
         refuse_other_curve(proof, curve, file)
         return [Reading(CALLDATA, (proof,), public)]
     if form in {None, SNARKJS} and looks_like_text(content, b'{["'):

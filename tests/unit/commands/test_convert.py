@@ -38,6 +38,30 @@ def test_proofs_there_and_back(circuit: Circuit, proved: Path, call: Call) -> No
         assert json.loads(back.read_text()) == json.loads(original.read_text())
 
 
+def test_the_words_of_a_call_there_and_back(circuit: Circuit, proved: Path, call: Call) -> None:
+    if circuit.curve is not BN254:
+        return  # calldata is on BN254
+    original, words, back = proved / "proof.json", proved / "words", proved / "back.json"
+    files = ["--proof", original, "--public", proved / "public.json"]
+    assert call("convert", *files, "--to", "calldata-abi", "--out", words) == 0
+    for selector in (b"", b"\x01\x02\x03\x04"):
+        words.write_bytes(selector + words.read_bytes()[-9 * 32 :])
+        assert call("verify", "--vkey", circuit.vkey, "--proof", words, "--form", "calldata") == 0, call.err
+        assert call("convert", "--proof", words, "--from", "calldata", "--to", "snarkjs", "--out", back) == 0
+        assert json.loads(back.read_text()) == json.loads(original.read_text())
+    words.write_bytes(words.read_bytes()[:-1])
+    call.assert_refused(
+        "verify",
+        "--vkey",
+        circuit.vkey,
+        "--proof",
+        words,
+        "--form",
+        "calldata",
+        because="no call of a verifier",
+    )
+
+
 def test_keys_there_and_back(circuit: Circuit, proved: Path, call: Call) -> None:
     original = json.loads(circuit.vkey.read_text())
     for form in forms(circuit):
