@@ -51,7 +51,8 @@ def navigation() -> list[Link]:
         Link("Status", reverse("panel:status"), current=True),
         Link("Jobs", reverse("admin:proving_job_changelist")),
         Link("Circuits", reverse("admin:proving_circuit_changelist")),
-        Link("API docs", reverse("docs")),
+        Link("Docs", reverse("handbook:first")),
+        Link("API", reverse("docs")),
     ]
     flower = getattr(settings, "CUZKWEB_FLOWER_URL", None)
     return [*links, Link("Flower", flower)] if flower else links
@@ -74,7 +75,8 @@ def status_page(request: HttpRequest) -> HttpResponse:
             "job_page": reverse("admin:proving_job_change", args=[JOB]),
             "proof_url": reverse("job-proof", args=[JOB]),
             "login_url": f"{login}?next={reverse('panel:status')}",
-            "docs_url": reverse("docs"),
+            "docs_url": reverse("handbook:first"),
+            "api_url": reverse("docs"),
             "jobs_url": reverse("admin:proving_job_changelist"),
             "origin": request.build_absolute_uri("/").rstrip("/"),
         },
