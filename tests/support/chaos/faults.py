@@ -150,12 +150,13 @@ def restart_database(site: Site, _: random.Random) -> str:
 def fill_disk(site: Site, _: random.Random) -> str:
     assert site.disk is not None
     ballast = site.disk / ".ballast"
-    with ballast.open("wb") as file, suppress(OSError):
-        while True:
-            file.write(bytes(1 << 16))
-            file.flush()
-    time.sleep(BROKEN_SECONDS)
-    ballast.unlink()
+    try:
+        with ballast.open("wb", buffering=0) as file, suppress(OSError):
+            while file.write(bytes(1 << 16)):
+                pass
+        time.sleep(BROKEN_SECONDS)
+    finally:
+        ballast.unlink()
     return "the spool"
 
 
@@ -204,12 +205,14 @@ def address_space(pid: int) -> int:
 
 def limit_for_a_while(pids: list[int], what: int, limit: Callable[[int], int]) -> None:
     before = {pid: resource.prlimit(pid, what) for pid in pids}
-    for pid, (_, hard) in before.items():
-        resource.prlimit(pid, what, (limit(pid), hard))
-    time.sleep(BROKEN_SECONDS)
-    for pid, limits in before.items():
-        with suppress(ProcessLookupError):
-            resource.prlimit(pid, what, limits)
+    try:
+        for pid, (_, hard) in before.items():
+            resource.prlimit(pid, what, (limit(pid), hard))
+        time.sleep(BROKEN_SECONDS)
+    finally:
+        for pid, limits in before.items():
+            with suppress(ProcessLookupError):
+                resource.prlimit(pid, what, limits)
 
 
 def step_clock(site: Site, chance: random.Random) -> str:
@@ -255,8 +258,10 @@ def lose_messages(site: Site, _: random.Random) -> str:
 
 def slow_network(site: Site, _: random.Random) -> str:
     site.wire.delay = SLOW_SECONDS
-    time.sleep(BROKEN_SECONDS)
-    site.wire.delay = 0.0
+    try:
+        time.sleep(BROKEN_SECONDS)
+    finally:
+        site.wire.delay = 0.0
     return f"{SLOW_SECONDS * 1e3:.0f} ms each way"
 
 
