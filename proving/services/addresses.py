@@ -44,12 +44,23 @@ def check_url(url: str) -> None:
         raise invalid("/url", "bad_url", "the URL has no host")
     if parts.username is not None or parts.password is not None or parts.fragment:
         raise invalid("/url", "bad_url", "the URL must have no user, password or fragment")
-    try:
-        literal = ipaddress.ip_address(parts.hostname)
-    except ValueError:
-        return
-    if not is_allowed(literal):
+    literal = _literal(parts.hostname)
+    if literal is not None and not is_allowed(literal):
         raise invalid("/url", "internal_address", "messages are not sent to internal addresses")
+
+
+def _literal(host: str) -> Address | None:
+    """The address that a host is however it is written (127.1, 0x7f000001), or None for a name."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return ipaddress.IPv4Address("127.0.0.1")
+    try:
+        return ipaddress.ip_address(host)
+    except ValueError:
+        pass
+    try:
+        return ipaddress.IPv4Address(socket.inet_aton(host))
+    except OSError:
+        return None
 
 
 def resolve(url: str) -> Destination:
