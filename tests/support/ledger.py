@@ -85,7 +85,7 @@ QUEUES = {SYNTHESIS, GPU, FINALIZE, CONTROL}
 
 
 def files(home: Path) -> list[str]:
-    """Files of jobs and of uploads, whole ones and drafts."""
-    folders = [home / "spool", home / "uploads"]
-    found = [str(path.relative_to(home)) for folder in folders for path in folder.rglob("*")]
-    return found + [str(path.relative_to(home)) for path in (home / "artefacts").rglob(".*")]
+    """Files and folders of jobs, files of uploads, whole ones and drafts."""
+    found = [*(home / "spool").rglob("*"), *(home / "artefacts").rglob(".*")]
+    found += [path for path in (home / "uploads").rglob("*") if path.is_file()]
+    return [str(path.relative_to(home)) for path in found]
