@@ -50,7 +50,7 @@ def build(
         "uptime_secs": max(0.0, now - snapshot.started_at) if snapshot.started_at else 0.0,
         "lease_secs": snapshot.limits.lease_seconds,
         "memory": memory,
-        "synthesis": {"max_concurrent": max(snapshot.limits.synthesis_slots, active), "active": active},
+        "synthesis": {"max_concurrent": max(_synthesis_slots(snapshot), active), "active": active},
         "pipelines": pipelines,
         "gpu_workers": [_device_worker(worker, snapshot) for worker in devices],
         "workers": [_worker(worker, now) for worker in others],
@@ -61,6 +61,12 @@ def build(
     if since is not None:
         found["order"] = [job.record.spec.job_id for job in snapshot.jobs]
     return found if viewer is None else narrow.narrowed(found, snapshot, viewer)
+
+
+def _synthesis_slots(snapshot: "Snapshot") -> int:
+    """The slots that there are, on all hosts; what is configured here, until one has registered."""
+    registered = sum(w.record.spec.kind is WorkerKind.SYNTHESIS for w in snapshot.workers)
+    return registered or snapshot.limits.synthesis_slots
 
 
 @lru_cache(maxsize=16384)
