@@ -4,11 +4,16 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.support.merkle import NAME
 from tests.support.stack import Stack
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+
+# A busy machine is no fault of what is tested: how long an example takes fails nothing.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 def shared_folder() -> Path | None:
