@@ -1,15 +1,18 @@
 """Who sees how much of the status, live and past: operators all, owners their own."""
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import redis
+from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import Settings
 
+from proving.api import streams
 from proving.choices import AttemptOutcome, JobState, PartitionState, Scope
 from proving.models import Circuit, Job
 from proving.services import dispatch, keys, live, record
@@ -168,3 +171,26 @@ def test_the_past_costs_few_queries(
     assert Job.objects.count() == 1
     with django_assert_max_num_queries(6):
         caller.get(HISTORY)
+
+
+def test_streams_that_share_a_reading_tell_each_reader_their_own(
+    alice: User, bob: User, job: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "LOOK_SECONDS", 60)
+    taken: list[int] = []
+    read = streams.read_snapshot
+    monkeypatch.setattr(streams, "read_snapshot", lambda: taken.append(1) or read())
+
+    async def listen() -> dict[str, str]:
+        shared = streams.SharedStatus()
+        readers = {"alice": alice, "bob": bob, "operator": None}
+        return {name: (await shared.latest(reader))[1] for name, reader in readers.items()}
+
+    told = async_to_sync(listen)()
+    assert len(taken) == 1
+    assert {name: "alices-label" in text for name, text in told.items()} == {
+        "alice": True,
+        "bob": False,
+        "operator": True,
+    }
+    assert json.loads(told["bob"])["others"]["jobs"] == 1
