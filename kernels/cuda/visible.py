@@ -4,14 +4,13 @@ import os
 import sys
 from pathlib import Path
 
-HIDDEN = frozenset({"", "-1", "NoDevFiles", "none", "void"})
+HIDDEN = frozenset({"", "-1", "NoDevFiles"})
 
 
 def gpu_is_visible(devices: Path = Path("/dev")) -> bool:
     """Whether there is a GPU's device node and the environment does not hide it."""
-    for name in ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"):
-        if os.environ.get(name, "all").strip() in HIDDEN:
-            return False
+    if os.environ.get("CUDA_VISIBLE_DEVICES", "all").strip() in HIDDEN:
+        return False
     return any(devices.glob("nvidia[0-9]*")) or (devices / "dxg").exists()
 
 
