@@ -11,6 +11,7 @@ from proving.formats.calldata import is_calldata
 from proving.formats.describe_binary import describe_binary_forms
 from proving.formats.description import Description, key_points, misplaced, proof_points
 from proving.formats.errors import FormatError
+from proving.formats.recognise import is_utf8
 from proving.groth16.proving_key import ProvingKey
 from proving.groth16.verifier import check_key
 
@@ -128,7 +129,13 @@ def describe_module(path: Path, kind: str) -> Description:
 
 def describe_json(path: Path, kind: str) -> Description:
     """A JSON document: a proof, a verifying key, public signals or inputs."""
-    document = snarkjs.read_json(path)
+    try:
+        document = snarkjs.read_json(path)
+    except FormatError:
+        binary = None if is_utf8(path.read_bytes()) else describe_binary_forms(path)
+        if binary is None:
+            raise
+        return binary
     if isinstance(document, list):
         return describe_public(path, document)
     if "vk_alpha_1" in document:

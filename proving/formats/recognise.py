@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from proving.formats.snarkjs import proof_from_json, verifying_key_from_json
 from proving.formats.zkey import MAGIC as ZKEY_MAGIC
 from proving.formats.zkey import read_zkey
 from proving.groth16.objects import Proof, VerifyingKey
-from proving.groth16.verifier import BatchVerdict, Verdict, check_key, verify, verify_batch
+from proving.groth16.verifier import BatchVerdict, Verdict, check_key, same_multiple, verify, verify_batch
 
 MAX_BYTES = 64 << 20
 SNARKJS = "snarkjs"
@@ -68,6 +69,15 @@ def looks_like_text(content: bytes, opening: bytes) -> bool:
     return bool(first) and first in opening
 
 
+def is_utf8(content: bytes) -> bool:
+    """Whether the content can be text at all; points of a hundred bytes hardly ever can."""
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def read_any_key(path: Path | str) -> KeyReading:
     """A verifying key from its file, or from the proving key that holds it. Raises FormatError or OSError."""
     file = str(path)
@@ -96,12 +106,23 @@ def key_from_content(
     """A verifying key from its bytes: JSON or a binary form. Raises FormatError.
 
     `form` and `curve` narrow down what it may be. Where several readings fit, the one whose points all lie in
-    their groups is taken.
+    their groups is taken. beta and delta in G1, where the form has them, must be those of G2.
     """
     if form in {None, SNARKJS} and looks_like_text(content, b"{["):
-        return KeyReading(
-            SNARKJS, FullVerifyingKey(verifying_key_from_json(decode_json(content, file), file))
-        )
+        try:
+            key = verifying_key_from_json(decode_json(content, file), file)
+        except FormatError:
+            if form == SNARKJS or is_utf8(content):
+                raise
+            with suppress(FormatError):
+                return key_from_binary(content, file, None, curve)
+            raise
+        return KeyReading(SNARKJS, FullVerifyingKey(key))
+    return key_from_binary(content, file, form, curve)
+
+
+def key_from_binary(content: bytes, file: str, form: str | None, curve: Curve | None) -> KeyReading:
+    """A verifying key in a binary form. Raises FormatError."""
     readings: list[KeyReading] = []
     complaints: list[FormatError] = []
     for coat, on in key_candidates(form, curve, file):
@@ -109,14 +130,25 @@ def key_from_content(
             readings.append(KeyReading(str(coat), verifying_key_from_bytes(content, coat, on, file)))
         except FormatError as error:
             complaints.append(error)
-    if len(readings) == 1:
-        return readings[0]
-    for reading in readings:
-        if check_key(reading.key).valid:
-            return reading
+    sound = [reading for reading in readings if len(readings) == 1 or check_key(reading.key).valid]
+    if sound:
+        require_twins(sound[0].full, file)
+        return sound[0]
     if len(complaints) == 1:
         raise complaints[0]
     raise FormatError(file, "content", "is no verifying key in a form that is known here")
+
+
+def require_twins(full: FullVerifyingKey, file: str) -> None:
+    """Refuse beta or delta in G1 that are not those of G2, in a key that is sound otherwise."""
+    key = full.key
+    twins = (("beta", full.beta_g1, key.beta_g2), ("delta", full.delta_g1, key.delta_g2))
+    given = [twin for twin in twins if twin[1] is not None]
+    if not given or not check_key(key).valid:
+        return  # what is wrong with the key itself is the verifier's to say
+    for name, left, right in given:
+        if not same_multiple(key.curve, left, right):
+            raise FormatError(file, f"{name}_g1", f"is not the {name} that the key has in G2")
 
 
 def key_candidates(form: str | None, curve: Curve | None, file: str) -> list[tuple[Coat, Curve]]:
@@ -162,7 +194,14 @@ def proof_readings(
         refuse_other_curve(proof, curve, file)
         return [Reading(CALLDATA, (proof,), public)]
     if form in {None, SNARKJS} and looks_like_text(content, b'{["'):
-        return [Reading(SNARKJS, (proof_from_json(decode_json(content, file), file, curve),))]
+        try:
+            return [Reading(SNARKJS, (proof_from_json(decode_json(content, file), file, curve),))]
+        except FormatError:
+            if form == SNARKJS or is_utf8(content):
+                raise
+            with suppress(FormatError):
+                return list(guessed_readings(content, curve, file))
+            raise
     if form is None:
         return list(guessed_readings(content, curve, file))
     coat = coat_by_name(form, file)

@@ -251,6 +251,16 @@ def check_key(key: VerifyingKey) -> Verdict:
     return prepared if isinstance(prepared, Verdict) else VALID
 
 
+def same_multiple(curve: Curve, left: G1, right: G2) -> bool:
+    """Whether a point of G1 is the same multiple of its generator as a point of G2, which is in its group."""
+    point = point_words(curve, Group.G1, left)
+    if isinstance(point, Check):
+        return False
+    g1, g2 = from_integers(curve, Group.G1, curve.g1), from_integers(curve, Group.G2, curve.g2)
+    other = from_integers(curve, Group.G2, right)
+    return prepared_product_is_one(curve, [(point, g2), (minus(curve, g1), other)], [])
+
+
 def minus(curve: Curve, point: Words) -> Words:
     """The negative of a G1 point in affine Montgomery words."""
     return negate(curve, Group.G1, point[np.newaxis]).reshape(-1)

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -15,11 +16,12 @@ from proving.formats.coats import (
     verifying_key_to_bytes,
 )
 from proving.formats.errors import FormatError
+from proving.formats.inspect import describe
 from proving.formats.recognise import key_from_content, proof_readings, verify_readings
 from proving.formats.snarkjs import proof_from_json, verifying_key_from_json
 from proving.groth16.objects import Proof
 from proving.groth16.verifier import verify
-from tests.unit.groth16.reference import times
+from tests.unit.groth16.reference import LIBRARIES, group_point, plain_point, times
 
 ARKWORKS = {Coat.ARKWORKS: "", Coat.ARKWORKS_UNCOMPRESSED: "_uncompressed"}
 GNARK = {Coat.GNARK: "", Coat.GNARK_RAW: "_raw"}
@@ -88,6 +90,40 @@ def test_a_form_that_keeps_more_points_wants_them(small_key, small_key_bls):
             assert verifying_key_from_bytes(data, coat, key.curve) == full
             with pytest.raises(ValueError, match="convert from a proving key"):
                 verifying_key_to_bytes(FullVerifyingKey(key.verifying_key), coat)
+
+
+@pytest.mark.parametrize("coat", [Coat.GNARK, Coat.GNARK_RAW, Coat.BELLMAN])
+@pytest.mark.parametrize("name", ["beta_g1", "delta_g1"])
+def test_a_point_that_only_provers_use_is_held_against_its_twin(small_key, small_key_bls, coat, name):
+    made = small_key_bls if coat is Coat.BELLMAN else small_key
+    good = FullVerifyingKey(made.verifying_key, made.beta_g1, made.delta_g1)
+    assert key_from_content(verifying_key_to_bytes(good, coat)).full == good
+    bad = replace(good, **{name: times(made.curve, 1, 7)})
+    with pytest.raises(FormatError) as caught:
+        key_from_content(verifying_key_to_bytes(bad, coat))
+    assert caught.value.place == name
+
+
+def test_a_point_off_the_curve_that_only_provers_use_is_refused(small_key):
+    good = FullVerifyingKey(small_key.verifying_key, small_key.beta_g1, small_key.delta_g1)
+    content = bytearray(verifying_key_to_bytes(good, Coat.GNARK_RAW))
+    content[64 + 63] ^= 1  # beta in G1 is the second point
+    with pytest.raises(FormatError, match="beta"):
+        key_from_content(bytes(content))
+
+
+@pytest.mark.parametrize("first", b'{["')
+def test_points_that_begin_as_text_does_are_points(first, tmp_path):
+    """A multiple of the generator whose first byte opens JSON, as one proof in a hundred has."""
+    a = BN254.g1
+    while a[0] & 0xFF != first:
+        a = plain_point(BN254, LIBRARIES[BN254.name].add(group_point(BN254, a), group_point(BN254, BN254.g1)))
+    proof = Proof(BN254, a, BN254.g2, BN254.g1)
+    content = proof_to_bytes(proof, Coat.ARKWORKS)
+    assert content[0] == first
+    assert [reading.proofs for reading in proof_readings(content, BN254)] == [(proof,)]
+    (tmp_path / "proof").write_bytes(content)
+    assert "arkworks" in str(describe(tmp_path / "proof"))
 
 
 def test_gnarks_commitments_are_refused():
