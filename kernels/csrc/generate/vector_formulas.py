@@ -241,7 +241,7 @@ def radix_8_inverse(field: VectorArithmetic, data: Quad) -> None:
 
 
 def first_radix_8(field: VectorArithmetic, data: Quad) -> None:
-    """As both of the above in block 0, where the first twiddle of a stage is 1 and its inverse's negative -1."""
+    """As both of the above in block 0: the first twiddle of a stage is 1, and -1 where it is undone."""
     forward, back = [data] * 8, [data] * 8
     for stride in (4, 2, 1):
         for k in (k for k in range(8) if not k & stride):
