@@ -94,6 +94,12 @@ format: setup ## rewrite the sources in the house style
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $$(git ls-files 'kernels/csrc/*.cpp' 'kernels/csrc/*.hpp' 'proving/oneshot/*')
 
+# half an hour on one idle core; BITS=2 flips the highest bit of every byte too
+BITS ?= 1
+.PHONY: fuzz
+fuzz: setup ## change every byte of every kind of file, by the command line and by the service
+	CUZKWEB_EVERY_BYTE=$(BITS) $(BIN)/python -m pytest -rP --show-capture=stdout -n $(JOBS) tests/unit/commands/test_changed_byte.py tests/integration/runtime/test_changed_byte.py
+
 .PHONY: bench
 bench: setup tests/node/node_modules/.installed ## stage times, and snarkjs on the same files in the same run
 	$(BIN)/cuzkweb bench
