@@ -230,8 +230,8 @@ def deliver_again(site: Site, _: random.Random) -> str:
     with broker_down_is_not_now():
         sender = Celery("saboteur", set_as_current=False)
         sender.conf.update(configuration(site.live.administrator, DEPLOYMENT))
-        with missing_is_not_now():
-            pipelines = site.stack.own_client().status()["pipelines"]
+        with missing_is_not_now(), site.stack.own_client() as client:
+            pipelines = client.status()["pipelines"]
         places = [
             (pipeline["job_id"], partition["index"], partition["attempt"])
             for pipeline in pipelines
@@ -316,10 +316,9 @@ def spoil_key(site: Site, chance: random.Random) -> str:
         file.flush()
         try:
             name = f"spare-{len(spare.jobs)}"
-            with missing_is_not_now():
-                site.stack.own_client().submit(
-                    spare.circuit, [example_inputs(index) for index in range(2)], request_id=name
-                )
+            with missing_is_not_now(), site.stack.own_client() as client:
+                inputs = [example_inputs(index) for index in range(2)]
+                client.submit(spare.circuit, inputs, request_id=name)
                 spare.jobs.append(name)
             time.sleep(BROKEN_SECONDS)
         finally:

@@ -31,6 +31,7 @@ class Judge:
     _rev: int = 0
     _losses: int = 0
     _losing: int = 0
+    _seen_losses: int = 0
 
     @contextmanager
     def losing(self) -> Iterator[None]:
@@ -47,9 +48,10 @@ class Judge:
         before = self._losses
         reading = read()
         alone = self._losing > 0 or self._losses != before
-        if alone:
+        if alone or before != self._seen_losses:
             self._forget()
         self.judge(reading, time.monotonic())
+        self._seen_losses = before
         if alone:
             self._forget()
 
