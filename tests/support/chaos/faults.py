@@ -17,6 +17,7 @@ from pathlib import Path
 
 import httpx
 from celery import Celery
+from kombu.exceptions import OperationalError as BrokerError
 from redis.exceptions import RedisError
 
 from cuzkweb.celery import configuration
@@ -134,7 +135,7 @@ def flush(site: Site, _: random.Random) -> str:
 def broker_down_is_not_now() -> Iterator[None]:
     try:
         yield
-    except RedisError as error:
+    except (RedisError, BrokerError) as error:
         raise NotNow(repr(error)) from None
 
 
