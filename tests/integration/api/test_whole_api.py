@@ -68,7 +68,6 @@ def told(  # noqa: PLR0917 - all of a service
     settings.CUZKWEB_READS_PER_MINUTE = settings.CUZKWEB_SUBMITS_PER_MINUTE = 10**9
     settings.CUZKWEB_UPLOAD_QUOTA_BYTES = 0
     monkeypatch.setattr(dispatch, "send_all", lambda *_: None)
-    monkeypatch.setattr(webhooks, "check_url", lambda *_: None, raising=False)
     live.redis.cache_clear()
     live.store.cache_clear()
     job = submit_inputs(alice, JobRequest(circuit, request_id="one"), [{"a": 1, "b": 2}] * 2).job
