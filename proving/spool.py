@@ -155,6 +155,15 @@ def read_sums(job_id: str, index: int, attempt: int) -> ProverSums:
         return ProverSums(found["a"], found["b1"], found["b2"], found["c"], found["h"])
 
 
+def drop_earlier(job_id: str, index: int, attempt: int) -> None:
+    """Delete what attempts before this one left: it begins anew, and nobody's claim names theirs again.
+
+    Otherwise a partition that is lost again and again fills the disk that it waits for.
+    """
+    folder = folder_name(job_id)
+    shelf().delete(folder, [name for name in shelf().names(folder) if _attempt(name, index) < attempt])
+
+
 def clear_partition(job_id: str, index: int, *, keep_input: bool = False) -> None:
     """Delete everything of a partition, or everything but what its caller sent."""
     folder = folder_name(job_id)
@@ -189,6 +198,13 @@ def sweep(keep: Callable[[list[str]], set[str]], older_than: float) -> int:
 
 def _evaluations(index: int, attempt: int) -> str:
     return f"{index}.{attempt}.evaluations"
+
+
+def _attempt(name: str, index: int) -> float:
+    """The attempt that a file of the partition belongs to, drafts included; infinity for all other files."""
+    owner, _, rest = name.removeprefix(".").partition(".")
+    attempt = rest.partition(".")[0]
+    return int(attempt) if owner == str(index) and attempt.isdecimal() else float("inf")
 
 
 def _is_sent(name: str) -> bool:

@@ -67,6 +67,7 @@ def _claim() -> Claimed | Refused:
 def _work(claim: Claimed, pulse: Pulse) -> bool:
     assignment = claim.assignment
     record.synthesis_started(assignment)
+    spool.drop_earlier(assignment.job, assignment.partition, assignment.attempt)
     circuit = circuits.circuit_of(assignment.job)
     key = circuits.proving_key(circuit)
     with circuit_log.kept(assignment.job, assignment.partition, assignment.attempt) as log:

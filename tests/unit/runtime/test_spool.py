@@ -66,6 +66,27 @@ def test_evaluations_belong_to_one_attempt() -> None:
         spool.map_evaluations("job", 0, 9)
 
 
+def test_an_attempt_that_begins_anew_drops_what_earlier_ones_left() -> None:
+    points = ProverSums(*(np.arange(8, dtype=np.uint64) for _ in range(5)))
+    for index in (1, 11):
+        spool.store_input("job", index, b"{}")
+        for attempt in (1, 2, 3):
+            spool.write_evaluations("job", index, attempt, some_evaluations())
+            spool.store_public("job", index, attempt, words(2))
+            spool.store_sums("job", index, attempt, points)
+    (spool.job_folder("job") / ".1.2.evaluations.77.part").write_bytes(b"half")
+
+    spool.drop_earlier("job", 1, 3)
+
+    left = {path.name for path in spool.job_folder("job").iterdir()}
+    kinds = ("evaluations", "public", "sums")
+    assert left == {
+        *("1.input", "11.input"),
+        *(f"1.3.{kind}" for kind in kinds),
+        *(f"11.{attempt}.{kind}" for attempt in (1, 2, 3) for kind in kinds),
+    }
+
+
 def test_evaluations_that_are_not_whole_are_refused() -> None:
     spool.write_evaluations("job", 0, 1, some_evaluations())
     path = spool.job_folder("job") / "0.1.evaluations"
