@@ -34,7 +34,7 @@ SECTIONS = (
         ),
     ),
     ("Reference", ("reference/settings", "reference/api", "reference/metrics", "formats", "retention")),
-    ("Explanation", ("status", "states", "scale", "THREAT_MODEL")),
+    ("Explanation", ("status", "states", "scale", "chaos", "THREAT_MODEL")),
 )
 
 

@@ -67,6 +67,12 @@ def test_owners_see_their_own(caller: Caller, bob: User, job: str, path: str) ->
     assert bobs.get(path, {"jobs": job}).json()["pipelines"] == []
 
 
+def test_jobs_are_picked_by_name_from_a_list_of_bounded_length(caller: Caller, job: str) -> None:
+    assert len(caller.client.get(STATUS, {"jobs": f"another,{job},"}).json()["pipelines"]) == 1
+    assert caller.client.get(STATUS, {"jobs": "another"}).json()["pipelines"] == []
+    assert caller.client.get(STATUS, {"jobs": "j" * 16_385}).status_code == 400
+
+
 def test_operators_see_everything(
     bob: User, staff: User, job: str, settings: Settings, circuit: Circuit
 ) -> None:

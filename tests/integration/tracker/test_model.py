@@ -378,4 +378,4 @@ class BlindMachine(TrackerMachine):
 
 def test_a_blind_finalizer_is_found_out(valkey):
     with pytest.raises((AssertionError, ExceptionGroup)):
-        run(BlindMachine, valkey, 200, phases=[Phase.generate], database=None)
+        run(BlindMachine, valkey, 1_000, phases=[Phase.generate], database=None)
