@@ -42,8 +42,11 @@ class Stack:
         return Client(self.state()["web"], self.credentials()["api_key"])
 
     def pid(self, name: str) -> int:
-        """The process id of one program: web, synthesis, gpu0, finalize, periodic, valkey."""
-        found: int = self.state()["processes"][name]
+        """The process id of one program: web, synthesis, gpu0, finalize, periodic, valkey.
+
+        Waits for a program that is between two lives.
+        """
+        found: int = wait_for(lambda: self.state()["processes"].get(name), f"{name} runs")
         return found
 
     def log(self, name: str) -> str:
