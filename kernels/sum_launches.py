@@ -58,7 +58,6 @@ def choose_width(count: int, bits: int, multiples: int = 1, widest: int = 20) ->
 
 
 SCAN_TILE = 2048
-SCAN_SHARED_BYTES = 4 * 256
 SCAN_SHARED = 4 * 256  # a word for each thread of a block
 
 
